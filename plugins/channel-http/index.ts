@@ -12,6 +12,7 @@ import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
 import { mountStart } from "./start.ts";
 import { mountState } from "./state.ts";
+import { mountUsage } from "./usage.ts";
 import { mountWhy } from "./why.ts";
 import { mountWires } from "./wires.ts";
 
@@ -35,6 +36,7 @@ export default definePlugin({
       mountMe(host);
       mountService(host);
       mountWires(host);
+      mountUsage(host);
     },
   }),
 });

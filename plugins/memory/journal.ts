@@ -25,13 +25,18 @@ import {
   type PruneOptions,
   questionsOpened,
   type Recording,
+  type Reservation,
+  type Reserved,
   type RunEvent,
   type RunRow,
   type Signal,
   tooManyRuns,
+  type UsageQuery,
+  type UsageRow,
   VenturiError,
   type WorkerRow,
 } from "venturi/plugin";
+import { Accounts } from "./accounts.ts";
 import { AuditLog } from "./audit-log.ts";
 import { MemoryBlobs } from "./blobs.ts";
 import { Hints } from "./hints.ts";
@@ -61,6 +66,7 @@ export class MemoryJournal implements Journal {
   readonly #hints = new Hints();
   readonly #blobs = new MemoryBlobs();
   readonly #audit = new AuditLog();
+  readonly #accounts = new Accounts();
   #closed = false;
 
   constructor(options: MemoryOptions) {
@@ -263,6 +269,7 @@ export class MemoryJournal implements Journal {
     const isGone = (run: StoredRun, place: number): boolean =>
       place < surplus || named.has(run.run) || (before !== undefined && run.updatedAt < before);
     const gone = ended.filter(isGone);
+    this.#accounts.forget(this.#clock.now());
     for (const run of gone) {
       this.#table.forget(run);
       this.#blobs.forget(run.run);
@@ -296,6 +303,19 @@ export class MemoryJournal implements Journal {
     return joinWires(this.#table.runs.get(run)?.wire ?? []);
   }
 
+  async usage(query: UsageQuery): Promise<UsageRow[]> {
+    this.#usable("journal.usage");
+    return this.#accounts.usage(query);
+  }
+
+  async reserve(reservation: Reservation): Promise<Reserved> {
+    this.#usable("journal.reserve");
+    const { run, epoch } = reservation.ownership;
+    const stored = this.#table.open.get(run);
+    if (stored?.state !== "running" || stored.epoch !== epoch) return { kind: "fenced" };
+    return this.#accounts.reserve(reservation);
+  }
+
   async ping(): Promise<void> {
     this.#usable("journal.ping");
   }
@@ -308,6 +328,7 @@ export class MemoryJournal implements Journal {
   /** Returns whether this may have made another run claimable. */
   #write(stored: StoredRun, item: Append): boolean {
     addEvents(stored, item.events, item.ownership.epoch);
+    if (item.billed !== undefined) this.#accounts.bill(stored.run, item.billed);
     stored.updatedAt = this.#clock.now();
     if (item.state === undefined) return false;
     const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);

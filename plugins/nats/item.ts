@@ -1,4 +1,5 @@
 import { type Append, encodeEvent, isTerminal, questionsOpened } from "venturi/plugin";
+import { usageWrite } from "./money.ts";
 import { blockOf, type Kind, type Names } from "./names.ts";
 import type { Write } from "./parts.ts";
 import { fence, type Standing, standingText, type Tail } from "./standing.ts";
@@ -56,7 +57,10 @@ export class Item {
   writes(tail: Tail, names: Names): Write[] {
     const next = this.next(tail);
     const filter = names.run(this.run, "*");
-    return this.#records.map(({ first, last, body }, index) => {
+    const { billed } = this.append;
+    // First, so that the run's own message is the last of the batch.
+    const told = billed === undefined || billed.usage.length === 0 ? [] : [usageWrite(names, this.run, billed)];
+    const records = this.#records.map(({ first, last, body }, index) => {
       const isLast = index === this.#records.length - 1;
       const kind: Kind = next.state === "running" ? `e${blockOf(first)}` : "x";
       const standing = isLast ? next : { ...next, head: last };
@@ -67,6 +71,7 @@ export class Item {
         ...(index === 0 && { fence: fence(tail.seq, filter) }),
       };
     });
+    return [...told, ...records];
   }
 }
 

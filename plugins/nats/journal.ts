@@ -18,9 +18,13 @@ import {
   type Ownership,
   type PruneOptions,
   type Recording,
+  type Reservation,
+  type Reserved,
   type RunEvent,
   type RunRow,
   type Signal,
+  type UsageQuery,
+  type UsageRow,
   VenturiError,
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
@@ -38,6 +42,7 @@ import type { Known } from "./known.ts";
 import { Lines } from "./lines.ts";
 import { asksOpen, list, refuseUnsupported, rowFor } from "./list.ts";
 import { Live } from "./live.ts";
+import { Money } from "./money.ts";
 import type { Names } from "./names.ts";
 import { prune } from "./prune.ts";
 import { eventsIn, Records } from "./records.ts";
@@ -81,6 +86,9 @@ export class NatsJournal implements Journal {
   readonly #claims: Claims;
   readonly #enqueueing: Enqueueing;
   readonly #signals: Signals;
+  readonly #money: Money;
+  /** Accounts that runs of this process hold something of. */
+  readonly #holding = new Map<string, readonly string[]>();
 
   constructor(store: Store, names: Names, { lease, replicas, domain, ready }: NatsJournalOptions) {
     this.lease = lease;
@@ -107,6 +115,8 @@ export class NatsJournal implements Journal {
     this.#claims = new Claims({ store, names, view, tails, sessions, lease });
     this.#enqueueing = new Enqueueing({ store, names, view, tails, sessions, callers });
     this.#signals = new Signals({ store, names, view, tails });
+    const read = (run: string, after: number, limit: number) => this.read(run, after, limit);
+    this.#money = new Money({ store, names, tails, values: this.keyValues, read });
   }
 
   /** Messages read to build the view. */
@@ -118,6 +128,7 @@ export class NatsJournal implements Journal {
     await this.#usable("journal.append");
     if (batch.length === 0) return new Set();
     const fenced = await this.#appends.append(batch);
+    await this.#settle(batch, fenced);
     const runs = batch.map(({ ownership }) => ownership.run);
     this.#hints.note({ events: runs });
     this.#hints.tellEvents(runs);
@@ -278,6 +289,23 @@ export class NatsJournal implements Journal {
     return joinWires(await readWires(op, this.#parts, run));
   }
 
+  async usage(query: UsageQuery): Promise<UsageRow[]> {
+    await this.#usable("journal.usage");
+    return this.#money.usage(query);
+  }
+
+  async reserve(reservation: Reservation): Promise<Reserved> {
+    await this.#usable("journal.reserve");
+    const answer = await this.#money.reserve(reservation);
+    const { run } = reservation.ownership;
+    if (answer.kind === "held")
+      this.#holding.set(
+        run,
+        reservation.holds.map(({ account }) => account),
+      );
+    return answer;
+  }
+
   /** A write, because a cluster without a majority can still read. */
   async ping(): Promise<void> {
     const op = "journal.ping";
@@ -290,6 +318,16 @@ export class NatsJournal implements Journal {
     this.#live.close();
     await this.#feed.close().catch(() => {}); // the connection may be gone
     await this.#store.link.close();
+  }
+
+  /** A failure leaves the hold; the next to look at the account settles it from the run's events. */
+  async #settle(batch: readonly Append[], fenced: ReadonlySet<Ownership>): Promise<void> {
+    for (const { ownership, billed } of batch) {
+      const accounts = billed?.release ? this.#holding.get(ownership.run) : undefined;
+      if (billed === undefined || accounts === undefined) continue;
+      this.#holding.delete(ownership.run);
+      if (!fenced.has(ownership)) await this.#money.settle(ownership.run, billed, accounts).catch(() => {});
+    }
   }
 
   get #parts() {

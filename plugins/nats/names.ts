@@ -40,6 +40,10 @@ export class Names {
   run(run: string, kind: Kind | "*"): string {
     return `v.${this.space}.${this.shardOf(run)}.r.${token(run)}.${kind}`;
   }
+  /** What generations used: beside the runs, and no run's id. */
+  usage(shard: number): string {
+    return `v.${this.space}.${shard}.r.~usage.u`;
+  }
   /** Where the stream republishes the run's messages. */
   live(run: string): string {
     return `v.${this.space}.l.${this.shardOf(run)}.${token(run)}.*`;

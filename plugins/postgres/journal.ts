@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import {
   type Append,
   type AuditEntry,
@@ -26,6 +26,8 @@ import {
   pruneInSteps,
   type Recording,
   type RecordRow,
+  type Reservation,
+  type Reserved,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -38,6 +40,8 @@ import {
   tooManyRuns,
   toRow,
   toSignal,
+  type UsageQuery,
+  type UsageRow,
   VenturiError,
   type WorkerRow,
   wordsOf,
@@ -47,9 +51,10 @@ import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { keyValues } from "./key-values.ts";
 import { listConditions, sortColumns } from "./list.ts";
+import { Reservations, usage } from "./money.ts";
 import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
-import { toColumns, toDigest, toDigests, toStops } from "./rows.ts";
+import { toBills, toColumns, toDigest, toDigests, toStops } from "./rows.ts";
 import { type Statements, statements } from "./sql.ts";
 
 const pruneStep = 50;
@@ -64,6 +69,9 @@ export class PostgresJournal implements Journal {
   readonly #hints: Hints;
   readonly #sql: Statements;
   readonly #search: "text" | "none";
+  readonly #reservations: Reservations;
+  /** Rows of the sums that this process adds to. */
+  readonly #shard = randomInt(16);
   #wokenAt = Number.NEGATIVE_INFINITY;
 
   readonly #replica: ReadReplica | undefined;
@@ -84,6 +92,7 @@ export class PostgresJournal implements Journal {
     this.#database = database;
     this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
     this.#sql = statements(database.schema);
+    this.#reservations = new Reservations(database, this.#sql);
     this.blobs = blobStore(database, this.#sql);
     this.keyValues = keyValues(database, this.#sql);
   }
@@ -97,7 +106,7 @@ export class PostgresJournal implements Journal {
     const [answer] = await this.#database.query<{ moved: number; places: number[] | null }>(
       op,
       stops === undefined ? this.#sql.append : this.#sql.appendStops,
-      stops === undefined ? values : [...values, ...stops, toDigests(batch, this.#search)],
+      stops === undefined ? values : [...values, ...stops, toDigests(batch, this.#search), toBills(batch, this.#shard)],
     );
     if (answer?.moved === batch.length) {
       this.#hints.tell(change);
@@ -262,7 +271,12 @@ export class PostgresJournal implements Journal {
     const values = [options.olderThan ?? null, options.keep ?? null, pruneStep, options.runs ?? []];
     const step = async () => (await this.#database.query(op, this.#sql.prune, values)).length;
     const count = await pruneInSteps(options, step);
-    for (const statement of [this.#sql.forgetWorkers, this.#sql.forgetUses, this.#sql.forgetBlobs])
+    for (const statement of [
+      this.#sql.forgetWorkers,
+      this.#sql.forgetAccounts,
+      this.#sql.forgetUses,
+      this.#sql.forgetBlobs,
+    ])
       await this.#database.query(op, statement, []);
     return count;
   }
@@ -285,6 +299,14 @@ export class PostgresJournal implements Journal {
   async keepDigest(run: string, end: EndOfRun): Promise<void> {
     const values = [run, JSON.stringify(toDigest(end, this.#search))];
     await this.#database.query("journal.keepDigest", this.#sql.keepDigest, values);
+  }
+
+  usage(query: UsageQuery): Promise<UsageRow[]> {
+    return usage(this.#database, this.#sql, query);
+  }
+
+  reserve(reservation: Reservation): Promise<Reserved> {
+    return this.#reservations.reserve(reservation);
   }
 
   async keepWire(run: string, { round, attempt, wire, bytes }: KeptWire): Promise<void> {

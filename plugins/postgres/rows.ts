@@ -23,7 +23,7 @@ export function toColumns(batch: readonly Append[]): string[] {
 
 /** Next state, signals seen, outcome, wake and questions opened; undefined when all runs of the batch just go on. */
 export function toStops(batch: readonly Append[]): string[] | undefined {
-  if (batch.every(({ events, state }) => state === undefined && questionsOpened(events) === 0)) return undefined;
+  if (batch.every(isPlain)) return undefined;
   const states: string[] = [];
   const seen: number[] = [];
   const outcomes: string[] = [];
@@ -39,6 +39,22 @@ export function toStops(batch: readonly Append[]): string[] | undefined {
   }
   return [array(states), array(seen), array(outcomes), array(wakes), array(asks)];
 }
+
+const isPlain = ({ events, state, billed }: Append): boolean =>
+  state === undefined && billed === undefined && questionsOpened(events) === 0;
+
+/** What the events of the batch used and cost, as JSON. */
+export function toBills(batch: readonly Append[], shard: number): string {
+  const rows = batch.flatMap(({ billed }, index) => {
+    if (billed === undefined) return [];
+    const usage = billed.usage.map((entry) => ({ ...entry, shard }));
+    return [{ place: index + 1, item: { ...billed, usage } }];
+  });
+  return withoutNul(JSON.stringify(rows));
+}
+
+/** JSON in PostgreSQL has no NUL. */
+const withoutNul = (json: string): string => json.replaceAll("\\u0000", "");
 
 /** Digests of the runs that end in this batch, as JSON. */
 export function toDigests(batch: readonly Append[], search: "text" | "none"): string {

@@ -156,6 +156,114 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (space, key)
   );
   `,
+  // What generations used, in sums that outlive their runs; accounts of budgets, and what runs hold of them. Replicas add to rows of
+  // their own (`shard`), so that none waits for another. Accounts are locked in the order of their names, or two would wait for each other.
+  `
+  CREATE TABLE $.usage (
+    day text NOT NULL, tenant text NOT NULL, agent text NOT NULL, model text NOT NULL, "key" text NOT NULL, "user" text NOT NULL,
+    shard int NOT NULL,
+    generations bigint NOT NULL, failed bigint NOT NULL, unpriced bigint NOT NULL, nanos bigint NOT NULL,
+    "inputTokens" bigint NOT NULL, "outputTokens" bigint NOT NULL, "cacheReadTokens" bigint NOT NULL,
+    "cacheWriteTokens" bigint NOT NULL, "reasoningTokens" bigint NOT NULL,
+    PRIMARY KEY (day, tenant, agent, model, "key", "user", shard)
+  );
+  CREATE TABLE $.accounts (
+    account text PRIMARY KEY,
+    nanos bigint NOT NULL DEFAULT 0,
+    tokens bigint NOT NULL DEFAULT 0,
+    held_nanos bigint NOT NULL DEFAULT 0,
+    held_tokens bigint NOT NULL DEFAULT 0,
+    level int NOT NULL DEFAULT 0,
+    until float8 NOT NULL
+  ) WITH (fillfactor = 50);
+  CREATE TABLE $.holds (
+    run text NOT NULL,
+    account text NOT NULL,
+    nanos bigint NOT NULL,
+    tokens bigint NOT NULL,
+    PRIMARY KEY (run, account)
+  );
+  CREATE FUNCTION $.bill(items jsonb) RETURNS int LANGUAGE plpgsql AS $body$
+    DECLARE runs text[];
+    BEGIN
+      INSERT INTO $.usage AS u SELECT e.day, e.tenant, e.agent, e.model, e."key", e."user", e.shard,
+          sum(e.generations), sum(e.failed), sum(e.unpriced), sum(e.nanos), sum(e."inputTokens"), sum(e."outputTokens"),
+          sum(e."cacheReadTokens"), sum(e."cacheWriteTokens"), sum(e."reasoningTokens")
+        FROM jsonb_array_elements(items) i CROSS JOIN jsonb_to_recordset(i->'usage') AS e (day text, tenant text, agent text, model text,
+          "key" text, "user" text, shard int, generations bigint, failed bigint, unpriced bigint, nanos bigint, "inputTokens" bigint,
+          "outputTokens" bigint, "cacheReadTokens" bigint, "cacheWriteTokens" bigint, "reasoningTokens" bigint)
+        GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7
+        ON CONFLICT (day, tenant, agent, model, "key", "user", shard) DO UPDATE SET
+          generations = u.generations + excluded.generations, failed = u.failed + excluded.failed,
+          unpriced = u.unpriced + excluded.unpriced, nanos = u.nanos + excluded.nanos,
+          "inputTokens" = u."inputTokens" + excluded."inputTokens", "outputTokens" = u."outputTokens" + excluded."outputTokens",
+          "cacheReadTokens" = u."cacheReadTokens" + excluded."cacheReadTokens",
+          "cacheWriteTokens" = u."cacheWriteTokens" + excluded."cacheWriteTokens",
+          "reasoningTokens" = u."reasoningTokens" + excluded."reasoningTokens";
+      SELECT array_agg(i->>'run') INTO runs FROM jsonb_array_elements(items) i WHERE (i->>'release')::boolean;
+      IF runs IS NULL THEN RETURN 0; END IF;
+      PERFORM 1 FROM $.accounts a WHERE a.account IN (SELECT h.account FROM $.holds h WHERE h.run = ANY (runs)
+        UNION SELECT s->>'account' FROM jsonb_array_elements(items) i CROSS JOIN jsonb_array_elements(i->'spent') s)
+        ORDER BY a.account FOR UPDATE;
+      UPDATE $.accounts a SET nanos = a.nanos + t.nanos, tokens = a.tokens + t.tokens
+        FROM (SELECT s->>'account' AS account, sum((s->>'nanos')::bigint) AS nanos, sum((s->>'tokens')::bigint) AS tokens
+          FROM jsonb_array_elements(items) i CROSS JOIN jsonb_array_elements(i->'spent') s GROUP BY 1) t
+        WHERE a.account = t.account;
+      PERFORM $.give_back(runs);
+      RETURN 1;
+    END $body$;
+  CREATE FUNCTION $.give_back(runs text[]) RETURNS void LANGUAGE sql AS $body$
+    WITH gone AS (DELETE FROM $.holds WHERE run = ANY (runs) RETURNING account, nanos, tokens)
+    UPDATE $.accounts a SET held_nanos = a.held_nanos - g.nanos, held_tokens = a.held_tokens - g.tokens
+    FROM (SELECT account, sum(nanos) AS nanos, sum(tokens) AS tokens FROM gone GROUP BY account) g WHERE a.account = g.account
+  $body$;
+  CREATE FUNCTION $.reserve(items jsonb) RETURNS jsonb LANGUAGE plpgsql AS $body$
+    DECLARE item jsonb; hold jsonb; a $.accounts%ROWTYPE; over jsonb; reached jsonb; answers jsonb := '[]'; near boolean; past boolean;
+      runs text[] := ARRAY(SELECT i->>'run' FROM jsonb_array_elements(items) i);
+    BEGIN
+      INSERT INTO $.accounts AS known (account, until)
+        SELECT h->>'account', max((h->>'until')::float8) FROM jsonb_array_elements(items) i CROSS JOIN jsonb_array_elements(i->'holds') h
+        GROUP BY 1 ORDER BY 1 ON CONFLICT (account) DO UPDATE SET until = excluded.until WHERE excluded.until > known.until + 60000;
+      PERFORM 1 FROM $.accounts t WHERE t.account IN (SELECT h.account FROM $.holds h WHERE h.run = ANY (runs)
+        UNION SELECT h->>'account' FROM jsonb_array_elements(items) i CROSS JOIN jsonb_array_elements(i->'holds') h)
+        ORDER BY t.account FOR UPDATE;
+      FOR item IN SELECT * FROM jsonb_array_elements(items) LOOP
+        IF NOT EXISTS (SELECT 1 FROM $.runs r WHERE r.run = item->>'run' AND r.epoch = (item->>'epoch')::int AND r.state = 'running') THEN
+          answers := answers || '{"kind": "fenced"}'::jsonb;
+          CONTINUE;
+        END IF;
+        PERFORM $.give_back(ARRAY[item->>'run']);
+        over := '[]';
+        reached := '[]';
+        FOR hold IN SELECT * FROM jsonb_array_elements(item->'holds') LOOP
+          SELECT * INTO a FROM $.accounts WHERE account = hold->>'account';
+          past := a.nanos + a.held_nanos + (hold->>'nanos')::bigint > coalesce((hold->>'maxNanos')::float8, 'Infinity')
+            OR a.tokens + a.held_tokens + (hold->>'tokens')::bigint > coalesce((hold->>'maxTokens')::float8, 'Infinity');
+          near := a.nanos >= 0.8 * coalesce((hold->>'maxNanos')::float8, 'Infinity')
+            OR a.tokens >= 0.8 * coalesce((hold->>'maxTokens')::float8, 'Infinity');
+          IF past THEN
+            over := over || jsonb_build_object('account', a.account, 'spent', jsonb_build_object('nanos', a.nanos, 'tokens', a.tokens),
+              'held', jsonb_build_object('nanos', a.held_nanos, 'tokens', a.held_tokens));
+          END IF;
+          IF (past AND a.level < 100) OR (near AND NOT past AND a.level < 80) THEN
+            reached := reached || jsonb_build_object('account', a.account, 'spent', jsonb_build_object('nanos', a.nanos, 'tokens', a.tokens),
+              'level', CASE WHEN past THEN 100 ELSE 80 END);
+            UPDATE $.accounts SET level = CASE WHEN past THEN 100 ELSE 80 END WHERE account = a.account;
+          END IF;
+        END LOOP;
+        IF jsonb_array_length(over) > 0 THEN
+          answers := answers || jsonb_build_object('kind', 'over', 'over', over, 'reached', reached);
+          CONTINUE;
+        END IF;
+        INSERT INTO $.holds (run, account, nanos, tokens)
+          SELECT item->>'run', h->>'account', (h->>'nanos')::bigint, (h->>'tokens')::bigint FROM jsonb_array_elements(item->'holds') h;
+        UPDATE $.accounts u SET held_nanos = u.held_nanos + (h->>'nanos')::bigint, held_tokens = u.held_tokens + (h->>'tokens')::bigint
+          FROM jsonb_array_elements(item->'holds') h WHERE u.account = h->>'account';
+        answers := answers || jsonb_build_object('kind', 'held', 'reached', reached);
+      END LOOP;
+      RETURN answers;
+    END $body$;
+  `,
 ];
 
 /** A permanently unusable database; the message is for people. */

@@ -1,4 +1,4 @@
-import { pageBytes } from "venturi/plugin";
+import { pageBytes, usageFigures } from "venturi/plugin";
 
 const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
@@ -19,19 +19,22 @@ const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2
 const bodies = "string_to_array($5::text, chr(30))";
 
 /** Fence, head update, record and notification in one statement. `also` is about runs that stop. */
-const append = (schema: string, also: { columns: string; names: string; changes: string; digested: string }): string =>
+const append = (
+  schema: string,
+  also: { columns: string; names: string; changes: string; digested: string; billed: string },
+): string =>
   `WITH item AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}${also.columns})
       WITH ORDINALITY AS item (run, epoch, base, head, body${also.names}, place)
   ), moved AS (
     UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}${also.changes}
     FROM item i WHERE r.run = i.run AND r.epoch = i.epoch AND r.head = i.base AND r.state = 'running'
-    RETURNING r.id, i.base, i.head, i.epoch, i.body, i.place
+    RETURNING r.id, r.run, i.base, i.head, i.epoch, i.body, i.place
   ), added AS (
     INSERT INTO ${schema}.records (run, first, last, epoch, body)
       SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
   )${also.digested}, notified AS (SELECT pg_notify($6, $7) AS notified)
-  SELECT count(*)::int AS moved, (SELECT notified::text FROM notified) AS notified,
+  SELECT count(*)::int AS moved, (SELECT notified::text FROM notified) AS notified,${also.billed}
     CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`;
 
 export type Statements = ReturnType<typeof statements>;
@@ -39,7 +42,7 @@ export type Statements = ReturnType<typeof statements>;
 /** All statements for one schema. Each is its own transaction, so they work behind a transaction pooler. */
 export const statements = (schema: string) => ({
   /** Of runs that go on, as nearly all do: an eighth less work for the server. */
-  append: append(schema, { columns: "", names: "", changes: "", digested: "" }),
+  append: append(schema, { columns: "", names: "", changes: "", digested: "", billed: "" }),
   /** Of a batch in which runs end, park or ask. */
   appendStops: append(schema, {
     columns: ", $8::text[], $9::int[], $10::text[], $11::float8[], $12::int[]",
@@ -52,6 +55,10 @@ export const statements = (schema: string) => ({
         SELECT m.id, ${digestValues} FROM moved m
         JOIN jsonb_to_recordset($13::jsonb) AS d (place int, ${digestColumns}) ON d.place = m.place ${replaceDigest}
     )`,
+    // Only of those that moved: what was fenced or stored before is not billed.
+    billed: `
+    CASE WHEN $14::jsonb <> '[]' THEN ${schema}.bill((SELECT coalesce(jsonb_agg(b.item || jsonb_build_object('run', m.run)), '[]')
+      FROM moved m JOIN jsonb_to_recordset($14::jsonb) AS b (place int, item jsonb) ON b.place = m.place)) END AS billed,`,
   }),
   /** Of an ended run. */
   keepDigest: `INSERT INTO ${schema}.digests (run, ms, code, cost, tools, models, digest, search)
@@ -196,6 +203,20 @@ export const statements = (schema: string) => ({
     ), signals AS (DELETE FROM ${schema}.signals s USING old WHERE s.run = old.id
     ), wires AS (DELETE FROM ${schema}.wires w USING old WHERE w.run = old.id
     ) DELETE FROM ${schema}.runs r USING old WHERE r.id = old.id RETURNING 1`,
+  reserve: `SELECT ${schema}.reserve($1::jsonb)::text AS answers`,
+  usage: ({
+    keys,
+    order,
+    conditions,
+  }: {
+    readonly keys: string;
+    readonly order: string;
+    readonly conditions: string;
+  }) =>
+    `SELECT ${keys}${usageFigures.map((figure) => `coalesce(sum("${figure}"), 0)::float8 AS "${figure}"`).join(", ")}
+     FROM ${schema}.usage ${conditions} ${order === "" ? "HAVING count(*) > 0" : `GROUP BY ${order} ORDER BY ${order}`}`,
+  forgetAccounts: `DELETE FROM ${schema}.accounts a WHERE until < extract(epoch FROM ${now}) * 1000
+    AND NOT EXISTS (SELECT 1 FROM ${schema}.holds h WHERE h.account = a.account)`,
   /** Long after any lease has expired. */
   forgetWorkers: `DELETE FROM ${schema}.workers WHERE seen_at < ${now} - interval '1 day'`,
 

@@ -1,3 +1,5 @@
+import type { Billed } from "venturi/plugin";
+import { bill } from "./money.ts";
 import type { AppendColumns, AttemptEnd, DigestRow } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
@@ -10,6 +12,7 @@ interface Row {
   readonly asks: number;
   readonly end: AttemptEnd | undefined;
   readonly digest: DigestRow | undefined;
+  readonly billed: Billed | undefined;
 }
 
 const mostIds = 50_000;
@@ -41,13 +44,18 @@ export class Appends {
   }
 
   /** Whether it freed something to claim; undefined when it was fenced. */
-  #put({ base, head, epoch, body, asks, end, digest }: Row, id: number, now: number): { freed: boolean } | undefined {
+  #put(
+    { base, head, epoch, body, asks, end, digest, billed }: Row,
+    id: number,
+    now: number,
+  ): { freed: boolean } | undefined {
     if (head > base) {
       const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
       if (changes === 0) return undefined;
       this.#ask.run(sql.advance, head, lastInsertRowid, now, id);
       if (asks !== 0) this.#ask.run(sql.ask, asks, id);
     }
+    if (billed !== undefined) bill(this.#ask, id, billed);
     if (end === undefined) return stays;
     const [left] = this.#ask.all<{ session: string | null; state: string }>(sql.leave, { id, epoch, head, ...end });
     if (left && digest !== undefined) this.keepDigest(id, digest);
@@ -73,7 +81,7 @@ export class Appends {
   }
 }
 
-const rowAt = ({ epochs, bases, heads, bodies, asks, ends, digests }: AppendColumns, index: number): Row => ({
+const rowAt = ({ epochs, bases, heads, bodies, asks, ends, digests, billed }: AppendColumns, index: number): Row => ({
   epoch: epochs[index] ?? 0,
   base: bases[index] ?? 0,
   head: heads[index] ?? 0,
@@ -81,4 +89,5 @@ const rowAt = ({ epochs, bases, heads, bodies, asks, ends, digests }: AppendColu
   asks: asks.get(index) ?? 0,
   end: ends.get(index),
   digest: digests.get(index),
+  billed: billed.get(index),
 });

@@ -25,6 +25,8 @@ import {
   type PruneOptions,
   pruneInSteps,
   type Recording,
+  type Reservation,
+  type Reserved,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -37,6 +39,8 @@ import {
   tooManyRuns,
   toRow,
   toSignal,
+  type UsageQuery,
+  type UsageRow,
   VenturiError,
   type WorkerRow,
   wordsOf,
@@ -55,6 +59,7 @@ export class SqliteJournal implements Journal {
   /** With a connection of its own: a reader of the log never waits for a writer. */
   readonly #reads: StoreThread;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
+  readonly #reservations: Grouped<Reservation, Reserved>;
   readonly #search: "text" | "none";
   readonly #listeners = new Set<(hint: Hint) => void>();
   /** Listeners to events. */
@@ -91,6 +96,10 @@ export class SqliteJournal implements Journal {
     this.#enqueues = new Grouped(
       (rows) => this.#thread.ask("enqueue", rows),
       ({ request }) => request.length,
+    );
+    this.#reservations = new Grouped(
+      (rows) => this.#thread.ask("reserve", rows),
+      () => 0,
     );
   }
 
@@ -260,6 +269,14 @@ export class SqliteJournal implements Journal {
 
   async keepDigest(run: string, end: EndOfRun): Promise<void> {
     await this.#thread.ask("keepDigest", run, toDigestRow(end, this.#search));
+  }
+
+  async usage(query: UsageQuery): Promise<UsageRow[]> {
+    return await this.#reads.ask("usage", query);
+  }
+
+  reserve(reservation: Reservation): Promise<Reserved> {
+    return this.#reservations.ask(reservation);
   }
 
   async keepWire(run: string, piece: KeptWire): Promise<void> {

@@ -2,6 +2,7 @@ import type {
   AuditQuery,
   AuditRow,
   BacklogRow,
+  Billed,
   ClaimFilter,
   ClaimRow,
   KeptWire,
@@ -9,8 +10,12 @@ import type {
   KeyValue,
   ListQuery,
   RecordRow,
+  Reservation,
+  Reserved,
   SignalRow,
   StoredRow,
+  UsageQuery,
+  UsageRow,
   WorkerRow,
 } from "venturi/plugin";
 
@@ -32,6 +37,8 @@ export interface AppendColumns {
   readonly ends: ReadonlyMap<number, AttemptEnd>;
   /** Digests of runs that end, by index. */
   readonly digests: ReadonlyMap<number, DigestRow>;
+  /** What events used and cost, by index. */
+  readonly billed: ReadonlyMap<number, Billed>;
 }
 
 export interface DigestRow {
@@ -151,6 +158,8 @@ export interface Operations {
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepDigest(run: string, row: DigestRow): void;
+  usage(query: UsageQuery): UsageRow[];
+  reserve(reservations: readonly Reservation[]): Reserved[];
   keepWire(run: string, row: WireRow): void;
   wire(run: string): WireRow[];
   /** Whether it is there; the run uses it then. */

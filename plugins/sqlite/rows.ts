@@ -2,6 +2,7 @@ import {
   type Append,
   type AuditEntry,
   type AuditRow,
+  type Billed,
   type EndOfRun,
   encodeEvent,
   endOfRun,
@@ -20,20 +21,22 @@ export function toColumns(batch: readonly Append[], search: "text" | "none"): Ap
   const asks = new Map<number, number>();
   const ends = new Map<number, AttemptEnd>();
   const digests = new Map<number, DigestRow>();
-  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null, end } of batch) {
+  const bills = new Map<number, Billed>();
+  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null, end, billed } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
     const opened = questionsOpened(events);
     if (opened !== 0) asks.set(runs.length, opened);
     if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: outcomeOf(last) });
     if (end !== undefined) digests.set(runs.length, toDigestRow(end, search));
+    if (billed !== undefined) bills.set(runs.length, billed);
     runs.push(ownership.run);
     epochs.push(ownership.epoch);
     bases.push(head - events.length);
     heads.push(head);
     bodies.push(events.map(encodeEvent).join("\n"));
   }
-  return { runs, epochs, bases, heads, bodies, asks, ends, digests };
+  return { runs, epochs, bases, heads, bodies, asks, ends, digests, billed: bills };
 }
 
 export const toDigestRow = ({ digest, text }: EndOfRun, search: "text" | "none"): DigestRow => ({

@@ -208,6 +208,32 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (space, key)
   ) STRICT, WITHOUT ROWID;
   `,
+  // What generations used, in sums that outlive their runs; accounts of budgets, and what runs hold of them.
+  `
+  CREATE TABLE usage (
+    day TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, "key" TEXT NOT NULL, "user" TEXT NOT NULL,
+    generations INTEGER NOT NULL, failed INTEGER NOT NULL, unpriced INTEGER NOT NULL, nanos INTEGER NOT NULL,
+    inputTokens INTEGER NOT NULL, outputTokens INTEGER NOT NULL, cacheReadTokens INTEGER NOT NULL,
+    cacheWriteTokens INTEGER NOT NULL, reasoningTokens INTEGER NOT NULL,
+    PRIMARY KEY (day, tenant, agent, model, "key", "user")
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE accounts (
+    account TEXT PRIMARY KEY,
+    nanos INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    held_nanos INTEGER NOT NULL DEFAULT 0,
+    held_tokens INTEGER NOT NULL DEFAULT 0,
+    level INTEGER NOT NULL DEFAULT 0,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE holds (
+    run INTEGER NOT NULL,
+    account TEXT NOT NULL,
+    nanos INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (run, account)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

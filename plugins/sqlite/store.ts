@@ -9,12 +9,17 @@ import type {
   KeyValue,
   ListQuery,
   RecordRow,
+  Reservation,
+  Reserved,
   SignalRow,
   StoredRow,
+  UsageQuery,
+  UsageRow,
   WorkerRow,
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
+import { forgetAccounts, reserve, usage } from "./money.ts";
 import type {
   AppendColumns,
   BlobRow,
@@ -198,7 +203,8 @@ export class Store implements Omit<Operations, "close"> {
   doomSome(which: Prunable, sweeper: number): number {
     return this.#write(() => {
       const count = this.#pruning.doom(which, sweeper, pruneStep);
-      if (count === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
+      if (count === 0)
+        for (const statement of [sql.forgetWorkers, forgetAccounts, ...sql.forgetBlobs]) this.#ask.run(statement);
       return count;
     });
   }
@@ -230,6 +236,14 @@ export class Store implements Omit<Operations, "close"> {
       const found = this.#ask.get<{ id: number; state: string }>(sql.findRun, run);
       if (found?.state === "done") this.#appends.keepDigest(found.id, row);
     });
+  }
+
+  usage(query: UsageQuery): UsageRow[] {
+    return usage(this.#ask, query);
+  }
+
+  reserve(reservations: readonly Reservation[]): Reserved[] {
+    return this.#write(() => reservations.map((reservation) => reserve(this.#ask, reservation)));
   }
 
   keepWire(run: string, { round, attempt, wire, bytes }: WireRow): void {

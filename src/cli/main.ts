@@ -74,6 +74,11 @@ const entries: readonly Entry[] = [
     summary: "audit log: approvals, cancels, failed logins, reloads",
     load: () => import("./audit.ts"),
   },
+  {
+    name: "usage",
+    summary: "what generations used and cost: by day, tenant, agent, model, key, user",
+    load: () => import("./usage.ts"),
+  },
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
   {
     name: "reindex",

@@ -354,6 +354,48 @@ export type TurnView = {
   input: RunInput;
 };
 
+export type UsageReport = {
+  by: Array<"day" | "tenant" | "agent" | "model" | "key" | "user">;
+  since?: string;
+  until?: string;
+  rows: Array<{
+    day?: string;
+    tenant?: string;
+    agent?: string;
+    model?: string;
+    key?: string;
+    user?: string;
+    /** that succeeded */
+    generations: number;
+    /** attempts that failed and used something */
+    failed: number;
+    /** of both, those whose cost is not known; it is not in `cost` */
+    unpriced: number;
+    /** USD; absent when that of none is known */
+    cost?: number;
+    inputTokens: number;
+    outputTokens: number;
+    cacheReadTokens: number;
+    cacheWriteTokens: number;
+    reasoningTokens: number;
+  }>;
+  total: {
+    /** that succeeded */
+    generations: number;
+    /** attempts that failed and used something */
+    failed: number;
+    /** of both, those whose cost is not known; it is not in `cost` */
+    unpriced: number;
+    /** USD; absent when that of none is known */
+    cost?: number;
+    inputTokens: number;
+    outputTokens: number;
+    cacheReadTokens: number;
+    cacheWriteTokens: number;
+    reasoningTokens: number;
+  };
+};
+
 export type RunsQuery = {
   agent?: string;
   session?: string;

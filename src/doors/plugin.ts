@@ -13,6 +13,13 @@ export const Accumulator = doorOfClass("plugin.Accumulator", face.Accumulator, "
   push: "delta: object",
   finish: "finish: string",
 });
+export const Billing = doorOfClass("plugin.Billing", face.Billing, "payer: object", {
+  useAccounts: "",
+  held: "holds: array",
+  add: "event: object",
+  take: "",
+  forEnd: "",
+});
 export const DigestFold = doorOfClass(
   "plugin.DigestFold",
   face.DigestFold,
@@ -111,6 +118,9 @@ export const ToldFields = doorOfClass("plugin.ToldFields", face.ToldFields, "", 
   news: "fields: array|object|undefined",
 });
 export const Transcript = doorOfClass("plugin.Transcript", face.Transcript, "", { push: "deltas: array" });
+export const UsageSums = doorOfClass("plugin.UsageSums", face.UsageSums, "keys: array|undefined", {
+  add: "entry: object",
+});
 export const VendorAnswer = doorOfClass("plugin.VendorAnswer", face.VendorAnswer, "wire: string", {
   add: "event: object",
   usage: "own: array|object, total: object",
@@ -147,6 +157,7 @@ export const costOfAll = door("plugin.costOfAll", face.costOfAll, "argument 1: o
 export const count = door("plugin.count", face.count, "value: any");
 export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
 export const dataUrl = door("plugin.dataUrl", face.dataUrl, "argument 1: object");
+export const dayOf = door("plugin.dayOf", face.dayOf, "at: number");
 export const decodedFrom = door("plugin.decodedFrom", face.decodedFrom, "generation: object");
 export const definePlugin = door("plugin.definePlugin", face.definePlugin, "definition: object");
 export const defineTool = door("plugin.defineTool", face.defineTool, "tool: object");
@@ -188,6 +199,7 @@ export const hookName = door("plugin.hookName", face.hookName, "op: string, hook
 export const httpError = door("plugin.httpError", face.httpError, "thrown: any");
 export const httpFailure = door("plugin.httpFailure", face.httpFailure, "op: string, failure: object");
 export const httpProvider = door("plugin.httpProvider", face.httpProvider, "provider: object");
+export const inOrder = door("plugin.inOrder", face.inOrder, "rows: array, by: array");
 export const inputText = door("plugin.inputText", face.inputText, "argument 1: object");
 export const isAnswered = door("plugin.isAnswered", face.isAnswered, "event: object");
 export const isAsked = door("plugin.isAsked", face.isAsked, "event: object");
@@ -274,6 +286,7 @@ export const streamRun = door(
   face.streamRun,
   "served: object, project: function, argument 3: object|undefined => promise",
 );
+export const sumUsage = door("plugin.sumUsage", face.sumUsage, "entries: array|object, argument 2: object");
 export const terminalOf = door("plugin.terminalOf", face.terminalOf, "batches: object => promise");
 export const textAt = door("plugin.textAt", face.textAt, "text: string, place: array");
 export const textMessage = door("plugin.textMessage", face.textMessage, "role: string, text: string");
@@ -293,6 +306,15 @@ export const traceHeadersIn = door("plugin.traceHeadersIn", face.traceHeadersIn,
 export const traceHeadersOf = door("plugin.traceHeadersOf", face.traceHeadersOf, "headers: array|object");
 export const traceparentOf = door("plugin.traceparentOf", face.traceparentOf, "header: array|string|undefined");
 export const untranslated = door("plugin.untranslated", face.untranslated, "argument 1: object");
+export const usageCsv = door("plugin.usageCsv", face.usageCsv, "argument 1: object");
+export const usageEntry = door(
+  "plugin.usageEntry",
+  face.usageEntry,
+  "event: object, model: string, argument 3: object",
+);
+export const usageQuery = door("plugin.usageQuery", face.usageQuery, "asked: object, now: number");
+export const usageReport = door("plugin.usageReport", face.usageReport, "argument 1: object, rows: array");
+export const usdOf = door("plugin.usdOf", face.usdOf, "argument 1: object");
 export const varying = door("plugin.varying", face.varying, "read: array, skipped: array|undefined");
 export const vendorWords = door("plugin.vendorWords", face.vendorWords, "body: any");
 export const warningsText = door("plugin.warningsText", face.warningsText, "fields: array|object|string");

@@ -253,7 +253,7 @@ export class Committer implements LogOwner {
     const { run } = log.ownership;
     this.#log.error("record cannot be stored; run ended as failed", { run, code: error.code, error: error.message });
     const instead = endInstead(item, error, this.clock.now());
-    const end = { ...instead, ...log.endAfter(instead.events) };
+    const end = { ...instead, ...log.endAfter(instead.events), ...log.billing?.forEnd() };
     try {
       const fenced = await this.#append([end]);
       if (!fenced.has(log.ownership)) for (const reader of log.readers) reader.hand(end.events);

@@ -1,5 +1,6 @@
 import { VenturiError } from "../core/errors/errors.ts";
 import type { Append, Ownership } from "../core/journal/journal.ts";
+import type { Billing } from "../core/journal/money.ts";
 import type { RunLog } from "../core/journal/run-log.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { DigestFold } from "../core/run/digest.ts";
@@ -49,6 +50,8 @@ export class OwnedLog implements RunLog {
   pressure: Promise<void> | undefined;
   /** Folds the run for its digest, from its first event on. */
   digest: DigestFold | undefined;
+  /** Collects what its generations cost. */
+  billing: Billing | undefined;
   /** Whether it is on the committer's list. */
   listed = false;
   #head: number;
@@ -89,6 +92,7 @@ export class OwnedLog implements RunLog {
     if (!textOnly(event.type) || bytes > recordLimits.size) {
       mustEncode(event, bytes);
       this.digest?.add(event);
+      this.billing?.add(event);
     }
     this.#head += 1;
     // A literal has room for one; a push to an empty array reserves seventeen, and most commits hold one event of a run.
@@ -133,11 +137,12 @@ export class OwnedLog implements RunLog {
     const events = this.#buffer;
     this.#buffer = none;
     this.waiting = 0;
-    if (this.#parking !== undefined) {
-      return { ownership: this.ownership, events, state: "waiting", ...this.#parking };
-    }
-    if (!this.#ending) return { ownership: this.ownership, events };
-    return { ownership: this.ownership, events, state: "done", ...this.endAfter(events) };
+    const billed = this.billing?.take();
+    const item =
+      billed === undefined ? { ownership: this.ownership, events } : { ownership: this.ownership, events, billed };
+    if (this.#parking !== undefined) return { ...item, state: "waiting", ...this.#parking };
+    if (!this.#ending) return item;
+    return { ...item, state: "done", ...this.endAfter(events) };
   }
 
   /** The digest, when these events are the run's last. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Claim, ClaimFilter, Hint, Journal, Ownership } from "../core/journal/journal.ts";
+import { Billing } from "../core/journal/money.ts";
 import type { RunLog, SignalFeed } from "../core/journal/run-log.ts";
 import type { PriceOf } from "../core/model/prices.ts";
 import { type Clock, sleep, systemClock } from "../core/ports/clock.ts";
@@ -27,6 +28,8 @@ export interface Work {
   readonly log: RunLog;
   /** Up to date with `log`. */
   readonly digest: DigestFold;
+  /** What it uses, as far as it is not stored yet. */
+  readonly billing: Billing;
   readonly signals: SignalFeed;
   /**
    * Aborts when this worker loses the run: another worker took over, the journal gave up, or the worker stops. The run itself
@@ -188,6 +191,8 @@ export class Worker {
     log.signal.addEventListener("abort", release, { once: true });
     const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices?.());
     log.digest = digest;
+    const billing = new Billing(claim);
+    log.billing = billing;
     const feed = new RunSignals(claim.ownership.run, []);
     // Aborts when this worker is done with the run, however.
     let over: AbortController | undefined;
@@ -207,7 +212,7 @@ export class Worker {
       }
       feed.add(known);
       this.#signals.add(feed);
-      await this.#execute({ claim, history, log, digest, signals: feed, signal: controller.signal });
+      await this.#execute({ claim, history, log, digest, billing, signals: feed, signal: controller.signal });
       this.#failures.delete(claim.ownership.run);
     } catch (thrown) {
       if (controller.signal.aborted || !this.#isFinal(claim, thrown))

@@ -5,6 +5,7 @@ import { blobCases } from "./journal-blobs.ts";
 import { claimCases } from "./journal-claims.ts";
 import { digestCases } from "./journal-digests.ts";
 import { keyValueCases } from "./journal-key-values.ts";
+import { moneyCases } from "./journal-money.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
@@ -26,6 +27,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
     blobCases(bench);
     digestCases(bench);
     keyValueCases(bench);
+    moneyCases(bench);
 
     it("answers a ping, also one that stores something, and rejects everything with journal_failed once closed", async () => {
       const journal = await bench.open();

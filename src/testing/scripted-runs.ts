@@ -137,6 +137,10 @@ export class ScriptedRuns implements Runs {
     return this.#entry(run).row;
   }
 
+  async usage(): ReturnType<Runs["usage"]> {
+    return [];
+  }
+
   async list(query: Parameters<Runs["list"]>[0]): Promise<{ runs: RunRow[]; cursor?: string }> {
     const rows = [...this.#entries.values()].map((entry) => entry.row);
     const fits = (row: RunRow) =>

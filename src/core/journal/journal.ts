@@ -9,6 +9,7 @@ import type { StoredKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
 import type { AuditEntry, AuditQuery, AuditRecord } from "./audit.ts";
 import type { KeyValues } from "./key-values.ts";
+import type { Billed, Reservation, Reserved, UsageQuery, UsageRow } from "./money.ts";
 
 /**
  * One worker's claim on a run. Each claim increments the epoch, which acts as the fencing token. `head` is the seq of the last
@@ -32,6 +33,8 @@ export interface Append {
   readonly wakeAfter?: number;
   /** With a terminal event: the run's digest. A journal that keeps digests stores it in the same transaction. */
   readonly end?: EndOfRun;
+  /** What its events used and cost: stored in the same transaction, and once. Journals without `usage` leave it out. */
+  readonly billed?: Billed;
 }
 
 export interface Enqueue {
@@ -226,6 +229,13 @@ export interface Journal {
    * keep none: they reject queries for which `asksDigests` holds with `noDigests`.
    */
   keepDigest?(run: string, end: EndOfRun): Promise<void>;
+  /** Sums of what generations used, by `Append.billed`. They outlive the runs: `prune` does not touch them. */
+  usage?(query: UsageQuery): Promise<UsageRow[]>;
+  /**
+   * Sets amounts of accounts aside for a run's next generation, all or none, in place of what the run held before. They are given
+   * back by the append that says so (`Append.billed`).
+   */
+  reserve?(reservation: Reservation): Promise<Reserved>;
   /** Appends raw provider bytes of an attempt (`journal.keepWire`); repeated calls for one attempt form one stream. */
   keepWire?(run: string, piece: KeptWire): Promise<void>;
   /** One entry per attempt, in starting order; see `joinWires`. */

@@ -1,4 +1,5 @@
 import type { Claim } from "../journal/journal.ts";
+import type { Billing } from "../journal/money.ts";
 import type { RunLog, SignalFeed } from "../journal/run-log.ts";
 import type { RunEvent } from "../run/events.ts";
 import { token } from "../values/token.ts";
@@ -10,6 +11,8 @@ export interface PipelineWork {
   readonly log: RunLog;
   /** Events written before the claim. */
   readonly history: readonly RunEvent[];
+  /** What it uses, as far as it is not stored yet; absent where nobody asks. */
+  readonly billing?: Billing;
   readonly signals: SignalFeed;
   /** Ownership is lost: stop and write nothing more. */
   readonly release: AbortSignal;

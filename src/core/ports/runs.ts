@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { UsageQuery, UsageRow } from "../journal/money.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "../model/provider.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { FeedItem, FeedQuery } from "../run/feed.ts";
@@ -119,6 +120,8 @@ export interface Runs {
   feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
   get(run: string): Promise<RunRow>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  /** What generations used and cost, in sums that outlive the runs. */
+  usage(query: UsageQuery): Promise<UsageRow[]>;
   /** Resolves when the terminal event is written; `details` become part of its error. */
   cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void>;
   /**

@@ -50,6 +50,8 @@ export interface RunRequest {
    * beyond the agent's.
    */
   readonly caller?: { readonly id: string; readonly concurrentRuns?: number; readonly overrides?: NativeGrants };
+  /** Whom it is for: the subject of the caller's token, or `metadata.user`; of a called run that of its caller. */
+  readonly user?: string;
   /** What the run brings for its agent's tools and hooks. Never shown to the model. */
   readonly context?: unknown;
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */

@@ -1,5 +1,6 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { AuditEntry } from "../../core/journal/audit.ts";
+import { inOrder, type UsageQuery, type UsageRow, UsageSums } from "../../core/journal/money.ts";
 import type { Charge } from "../../core/ports/held.ts";
 import type {
   AgentInfo,
@@ -120,6 +121,19 @@ export class CallerRuns implements Runs {
     this.#maySee(query.agent);
     const within = { ...tenantOf(this.#caller, query), ...(agents === undefined ? {} : { agents }) };
     return await this.#runs.list({ ...query, ...within });
+  }
+
+  async usage(query: UsageQuery): Promise<UsageRow[]> {
+    const { agents, tenant, tenants } = this.#caller;
+    demand(this.#caller, "see");
+    const only = tenants === "all" ? query.only : { ...query.only, tenant };
+    if (only?.tenant !== query.only?.tenant && query.only?.tenant !== undefined) return [];
+    if (agents === undefined) return await this.#runs.usage({ ...query, ...(only === undefined ? {} : { only }) });
+    const by = query.by.includes("agent") ? query.by : [...query.by, "agent" as const];
+    const sums = new UsageSums(query.by);
+    for (const row of await this.#runs.usage({ ...query, by, ...(only === undefined ? {} : { only }) }))
+      if (agents.includes(row.agent ?? "")) sums.add(row);
+    return inOrder(sums.rows, query.by);
   }
 
   async cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void> {

@@ -54,6 +54,7 @@ interface ExecutorParts {
 export interface Owner {
   readonly tenant: string;
   readonly caller: RunRequest["caller"] | undefined;
+  readonly user: string | undefined;
 }
 
 /** Executes the runs this process claims, each on the revision current at that time. */
@@ -180,11 +181,12 @@ export class Executor {
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = gate === undefined ? measured : new PacedLog(measured, gate);
-      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller });
+      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller, user: claim.request.user });
       const pipeline = lease.revision.pipelines.open({
         claim,
         log,
         history,
+        billing: work.billing,
         signals: work.signals,
         release: work.signal,
         interrupt: this.#interrupt.signal,

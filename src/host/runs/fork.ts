@@ -58,7 +58,7 @@ export function checkFork(request: unknown): ForkRequest {
 
 /** The fork's request: the original's, without what tied it to its caller and conversation. */
 export function forkedRequest({ row, input }: ForkSource, asked: ForkRequest): RunRequest {
-  const { session: _s, parent: _p, caller: _c, revision: _r, channel: _h, ...kept } = row.request;
+  const { session: _s, parent: _p, caller: _c, user: _u, revision: _r, channel: _h, ...kept } = row.request;
   const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...request } = kept;
   const { after, tools, instructions, model, options, session } = asked;
   return {

@@ -1,3 +1,4 @@
+import type { UsageQuery, UsageRow } from "../../core/journal/money.ts";
 import { Chance } from "../../core/ports/chance.ts";
 import { WriteWatch } from "../../journal/write-watch.ts";
 import "reflect-metadata";
@@ -61,6 +62,7 @@ import { pruneRest } from "./retention.ts";
 import { newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
+import { userOf } from "./user-of.ts";
 
 interface RunsParts {
   /** Already instrumented. */
@@ -152,7 +154,7 @@ export class HostRuns implements Runs {
     checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
     const run = newRunId(this.#parts.clock.now(), this.#parts.chance);
     const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
-    const { tenant, caller } = await this.#owner(request, options);
+    const { tenant, caller, user } = await this.#owner(request, options);
     const claimant = this.#executor.claimant(request);
     const held = options.held?.share();
     const enqueued = await this.#parts.journal
@@ -166,6 +168,7 @@ export class HostRuns implements Runs {
           revision: agent.revision,
           ...(context === undefined ? {} : { context }),
           ...(caller === undefined ? {} : { caller }),
+          ...(user === undefined ? {} : { user }),
         },
         whenBusy: agent.whenBusy,
         ...(options.key === undefined ? {} : { key: options.key }),
@@ -181,6 +184,13 @@ export class HostRuns implements Runs {
     return { run: enqueued.run, existing: enqueued.existing };
   }
 
+  async usage(query: UsageQuery): Promise<UsageRow[]> {
+    const { journal } = this.#parts;
+    if (journal.usage === undefined)
+      throw new VenturiError("usage.report", "invalid_input", "this journal keeps no sums of usage");
+    return await journal.usage(query);
+  }
+
   async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
     this.#mustAccept("run.fork");
     const asked = checkFork(request);
@@ -191,7 +201,9 @@ export class HostRuns implements Runs {
     const held = this.#memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
     try {
       if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
-      const wanted = forkedRequest(source, asked);
+      const own = forkedRequest(source, asked);
+      const user = userOf(own, options.caller?.id);
+      const wanted = user === undefined ? own : { ...own, user };
       const { input } = this.#check(wanted);
       const forked = newRunId(clock.now(), chance);
       const target = { run: forked, caller: options.caller, now: clock.now() };
@@ -352,11 +364,15 @@ export class HostRuns implements Runs {
   }
 
   /** A sub-run inherits its parent's tenant and caller. */
-  async #owner({ parent }: RunRequest, options: StartOptions): Promise<Owner> {
-    if (parent === undefined) return { tenant: options.tenant ?? defaultTenant, caller: options.caller };
+  async #owner(asked: RunRequest, options: StartOptions): Promise<Owner> {
+    const { parent } = asked;
+    if (parent === undefined) {
+      const { caller } = options;
+      return { tenant: options.tenant ?? defaultTenant, caller, user: userOf(asked, caller?.id) };
+    }
     const known = this.#executor.ownerOf(parent.run);
     if (known !== undefined) return known;
     const { tenant, request } = await this.get(parent.run);
-    return { tenant, caller: request.caller };
+    return { tenant, caller: request.caller, user: request.user };
   }
 }

@@ -23,6 +23,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     feed: (query) => runs.feed(query),
     get: (run) => runs.get(run),
     list: (query) => runs.list(query),
+    usage: (query) => runs.usage(query),
     cancel: (run, reason, details) => runs.cancel(run, reason, details),
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     pending: (run) => runs.pending(run),

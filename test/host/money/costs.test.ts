@@ -112,8 +112,9 @@ describe("what a run cost", () => {
 });
 
 describe("the library's result", () => {
+  const folder = testFolder();
+
   it("has the cost, and with called agents the total", async () => {
-    const folder = testFolder();
     const file = folder.write({ "venturi.yaml": config(prices).replace(/^channels.*$/m, "channels: {}") });
     const venturi = await openVenturi({ configFile: file, env: {}, log: silentLog });
     try {

@@ -1471,3 +1471,41 @@ class TurnView(Model):
     digest: Digest | None = None
     pending: list[Question] | None = None
     input: RunInput
+
+
+class UsageReportRows(Model):
+    day: str | None = None
+    tenant: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    key: str | None = None
+    user: str | None = None
+    generations: int
+    failed: int
+    unpriced: int
+    cost: float | None = None
+    input_tokens: float = Field(alias="inputTokens")
+    output_tokens: float = Field(alias="outputTokens")
+    cache_read_tokens: float = Field(alias="cacheReadTokens")
+    cache_write_tokens: float = Field(alias="cacheWriteTokens")
+    reasoning_tokens: float = Field(alias="reasoningTokens")
+
+
+class UsageReportTotal(Model):
+    generations: int
+    failed: int
+    unpriced: int
+    cost: float | None = None
+    input_tokens: float = Field(alias="inputTokens")
+    output_tokens: float = Field(alias="outputTokens")
+    cache_read_tokens: float = Field(alias="cacheReadTokens")
+    cache_write_tokens: float = Field(alias="cacheWriteTokens")
+    reasoning_tokens: float = Field(alias="reasoningTokens")
+
+
+class UsageReport(Model):
+    by: list[Literal["day", "tenant", "agent", "model", "key", "user"] | str]
+    since: str | None = None
+    until: str | None = None
+    rows: list[UsageReportRows]
+    total: UsageReportTotal

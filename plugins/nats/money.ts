@@ -1,0 +1,208 @@
+import {
+  type Amount,
+  type Billed,
+  type Hold,
+  type KeyValues,
+  type OverAccount,
+  type Reached,
+  type Reservation,
+  type Reserved,
+  type RunEvent,
+  sumUsage,
+  type UsageEntry,
+  type UsageQuery,
+  type UsageRow,
+  UsageSums,
+} from "venturi/plugin";
+import { failed } from "./failures.ts";
+import type { Names } from "./names.ts";
+import type { Write } from "./parts.ts";
+import { pause, type Store } from "./store.ts";
+import { bytesOf, textOf } from "./stored.ts";
+import type { Tails } from "./tails.ts";
+
+/** What a run holds: until its events tell what became of the generation it asked for after `head`. */
+interface Held extends Amount {
+  readonly epoch: number;
+  readonly head: number;
+}
+
+interface Account extends Amount {
+  readonly level: number;
+  readonly until: number;
+  readonly held: Readonly<Record<string, Held>>;
+}
+
+interface MoneyOptions {
+  readonly store: Store;
+  readonly names: Names;
+  readonly tails: Tails;
+  readonly values: KeyValues;
+  read(run: string, after: number, limit: number): Promise<RunEvent[]>;
+}
+
+const space = "accounts";
+const nothing: Amount = { nanos: 0, tokens: 0 };
+const plus = (left: Amount, right: Amount): Amount => ({
+  nanos: left.nanos + right.nanos,
+  tokens: left.tokens + right.tokens,
+});
+
+/** The message that tells what events used, stored in one batch with their record. Not of a run: it outlives it. */
+export const usageWrite = (names: Names, run: string, { usage }: Billed): Write => ({
+  subject: names.usage(names.shardOf(run)),
+  headers: "",
+  data: bytesOf(JSON.stringify(usage)),
+});
+
+/**
+ * Sums of usage are read from messages beside the runs, from where the last query ended. Accounts are values of their own, which
+ * no batch can hold together with a run: what a run holds is settled right after its append, or, when the process died in between,
+ * from the run's events by whoever looks next.
+ */
+export class Money {
+  readonly #options: MoneyOptions;
+  readonly #sums = new UsageSums();
+  readonly #seen = new Map<number, number>();
+  #reading: Promise<void> = Promise.resolve();
+  /** One change at a time per account and process; others race on the version. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(options: MoneyOptions) {
+    this.#options = options;
+  }
+
+  async usage(query: UsageQuery): Promise<UsageRow[]> {
+    this.#reading = this.#reading.catch(() => {}).then(() => this.#readOn());
+    await this.#reading;
+    return sumUsage(this.#sums.rows as UsageEntry[], query); // summed by all keys
+  }
+
+  async reserve({ ownership, holds }: Reservation): Promise<Reserved> {
+    const op = "journal.reserve";
+    const { run, epoch, head } = ownership;
+    const tail = this.#options.tails.get(run) ?? (await this.#options.tails.read(op, run));
+    if (tail?.epoch !== epoch || tail.state !== "running") return { kind: "fenced" };
+    const reached: Reached[] = [];
+    const over: OverAccount[] = [];
+    const done: Hold[] = [];
+    for (const hold of holds.toSorted((left, right) => (left.account < right.account ? -1 : 1))) {
+      await this.#change(hold.account, hold.until, async (stored) => {
+        const { [run]: own, ...others } = stored.held;
+        const late = own === undefined || own.epoch === epoch ? nothing : await this.#spentAfter(run, own.head);
+        let account: Account = { ...stored, ...plus(stored, late), held: others };
+        if (!fits(hold, account)) account = await this.#withoutEnded(account);
+        const isOver = !fits(hold, account);
+        const spent = { nanos: account.nanos, tokens: account.tokens };
+        if (isOver) over.push({ account: hold.account, spent, held: heldOf(account) });
+        const level = isOver ? 100 : isNear(hold, spent) ? 80 : 0;
+        if (level > account.level) reached.push({ account: hold.account, spent, level: level as 80 | 100 });
+        const next = { ...account, level: Math.max(level, account.level), until: Math.max(hold.until, account.until) };
+        if (isOver) return next;
+        done.push(hold);
+        const { nanos, tokens } = hold;
+        return { ...next, held: { ...others, [run]: { nanos, tokens, epoch, head } } };
+      });
+    }
+    if (over.length === 0) return { kind: "held", reached };
+    for (const { account } of done) await this.#settle(account, run, nothing);
+    return { kind: "over", over, reached };
+  }
+
+  /** After the append. What it fails to do is found in the run's events later. */
+  async settle(run: string, { spent, release }: Billed, accounts: readonly string[]): Promise<void> {
+    if (!release) return;
+    const of = (account: string) => spent.filter((each) => each.account === account).reduce<Amount>(plus, nothing);
+    await Promise.all(accounts.map((account) => this.#settle(account, run, of(account))));
+  }
+
+  async #settle(account: string, run: string, spent: Amount): Promise<void> {
+    await this.#change(account, 0, async (stored) => {
+      const { [run]: own, ...held } = stored.held;
+      return own === undefined ? stored : { ...stored, ...plus(stored, spent), held };
+    });
+  }
+
+  /** Holds of runs that have ended were left by a process that died: settled from their events. */
+  async #withoutEnded(account: Account): Promise<Account> {
+    const held: Record<string, Held> = {};
+    let spent: Amount = account;
+    for (const [run, hold] of Object.entries(account.held)) {
+      const tail = await this.#options.tails.read("journal.reserve", run);
+      if (tail !== undefined && tail.state !== "done") held[run] = hold;
+      else if (tail !== undefined) spent = plus(spent, await this.#spentAfter(run, hold.head));
+    }
+    return { ...account, nanos: spent.nanos, tokens: spent.tokens, held };
+  }
+
+  /** What the generation that followed this event cost. */
+  async #spentAfter(run: string, head: number): Promise<Amount> {
+    for (let after = head; ; ) {
+      const events = await this.#options.read(run, after, 500);
+      const end = events.find(({ type }) => type === "generation.finished" || type === "generation.failed");
+      if (end?.type === "generation.finished" || end?.type === "generation.failed") {
+        const { usage: { inputTokens = 0, outputTokens = 0 } = {}, cost = 0 } = end;
+        return { nanos: Math.round(cost * 1e9), tokens: Math.round(inputTokens) + Math.round(outputTokens) };
+      }
+      const last = events.at(-1)?.seq;
+      if (last === undefined) return nothing;
+      after = last;
+    }
+  }
+
+  async #change(name: string, until: number, next: (account: Account) => Promise<Account>): Promise<void> {
+    const before = this.#turns.get(name);
+    const work = (async () => {
+      await before?.catch(() => {});
+      await this.#compareAndSet(name, until, next);
+    })();
+    this.#turns.set(name, work);
+    try {
+      await work;
+    } finally {
+      if (this.#turns.get(name) === work) this.#turns.delete(name);
+    }
+  }
+
+  async #compareAndSet(name: string, until: number, next: (account: Account) => Promise<Account>): Promise<void> {
+    const { values, store } = this.#options;
+    const deadline = performance.now() + store.timeout;
+    for (let wait = 1; ; wait = Math.min(50, wait * 2)) {
+      const found = await values.get(space, name);
+      const account = found === undefined ? fresh(until) : (JSON.parse(found.value) as Account); // written here
+      const changed = await next(account);
+      if (changed === account) return;
+      const entry = { key: name, value: JSON.stringify(changed), version: found?.version ?? 0 };
+      if ((await values.put(space, entry)) !== undefined) return;
+      if (performance.now() > deadline) throw failed("journal.reserve", "others keep changing the account");
+      await pause(Math.random() * wait);
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    const { store, names } = this.#options;
+    const op = "journal.usage";
+    for (let shard = 0; shard < names.shards; shard++) {
+      const filter = names.usage(shard);
+      const last = await store.last(op, names.stream(shard), filter);
+      const seq = (this.#seen.get(shard) ?? 0) + 1;
+      if (last === undefined || last.seq < seq) continue;
+      for await (const { data, seq: at } of store.scan(op, names.stream(shard), { filter, seq, upTo: last.seq })) {
+        for (const entry of JSON.parse(textOf(data)) as UsageEntry[]) this.#sums.add(entry); // written by usageWrite
+        this.#seen.set(shard, at);
+      }
+    }
+  }
+}
+
+const fresh = (until: number): Account => ({ ...nothing, level: 0, until, held: {} });
+
+const heldOf = ({ held }: Account): Amount => Object.values(held).reduce<Amount>(plus, nothing);
+
+function fits({ nanos, tokens, maxNanos = Infinity, maxTokens = Infinity }: Hold, account: Account): boolean {
+  const taken = plus(account, heldOf(account));
+  return taken.nanos + nanos <= maxNanos && taken.tokens + tokens <= maxTokens;
+}
+
+const isNear = ({ maxNanos = Infinity, maxTokens = Infinity }: Hold, { nanos, tokens }: Amount): boolean =>
+  nanos >= 0.8 * maxNanos || tokens >= 0.8 * maxTokens;

@@ -1,0 +1,235 @@
+import { toDollars, toNanos } from "../model/prices.ts";
+import type { RunEvent } from "../run/events.ts";
+import type { RunRequest } from "../run/run-request.ts";
+
+/** What usage is summed by. A run without a key or a user has "" there. */
+export const usageKeys = ["day", "tenant", "agent", "model", "key", "user"] as const;
+export type UsageKey = (typeof usageKeys)[number];
+
+/** `generations` ended successfully; `failed` ones had a usage nevertheless; of `unpriced` ones the cost is not known. */
+export const usageFigures = [
+  "generations",
+  "failed",
+  "unpriced",
+  "nanos",
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+] as const;
+export type UsageFigure = (typeof usageFigures)[number];
+
+/** A sum: whole numbers, `nanos` in billionths of a dollar. `day` is in UTC, as in 2026-11-17. */
+export type UsageEntry = Readonly<Record<UsageKey, string>> & Readonly<Record<UsageFigure, number>>;
+
+/** One row per combination of `by`, in their order. */
+export interface UsageQuery {
+  readonly by: readonly UsageKey[];
+  /** Days, both inclusive. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Only these values. */
+  readonly only?: Readonly<Partial<Record<UsageKey, string>>>;
+}
+export type UsageRow = Readonly<Partial<Record<UsageKey, string>>> & Readonly<Record<UsageFigure, number>>;
+
+/** An amount of an account: what is spent, or set aside. */
+export interface Amount {
+  readonly nanos: number;
+  readonly tokens: number;
+}
+
+/** An account and what a generation may take from it. Without a maximum it is only counted. */
+export interface Hold extends Amount {
+  readonly account: string;
+  readonly maxNanos?: number;
+  readonly maxTokens?: number;
+  /** When the account may be forgotten, ms since the epoch. */
+  readonly until: number;
+}
+
+export interface Reservation {
+  /** Of the run, at this time. */
+  readonly ownership: { readonly run: string; readonly epoch: number; readonly head: number };
+  readonly holds: readonly Hold[];
+}
+
+/** `spent`: of the account. `level`: the percentage it has reached for the first time. */
+export interface Reached {
+  readonly account: string;
+  readonly spent: Amount;
+  readonly level: 80 | 100;
+}
+
+/** `over`: of each account without room, what is spent and what others hold; nothing is held then. */
+export type Reserved =
+  | { readonly kind: "held"; readonly reached: readonly Reached[] }
+  | { readonly kind: "over"; readonly over: readonly OverAccount[]; readonly reached: readonly Reached[] }
+  /** Another worker has the run. */
+  | { readonly kind: "fenced" };
+
+export interface OverAccount {
+  readonly account: string;
+  readonly spent: Amount;
+  readonly held: Amount;
+}
+
+/** Stored in the transaction of the append; nothing of it when that is fenced or was stored before. */
+export interface Billed {
+  readonly usage: readonly UsageEntry[];
+  readonly spent: readonly (Amount & { readonly account: string })[];
+  /** Whether what the run holds is given back. */
+  readonly release: boolean;
+}
+
+/** Whom a run's usage is counted for. */
+export interface Payer {
+  readonly tenant: string;
+  readonly request: Pick<RunRequest, "agent" | "caller" | "user">;
+}
+
+/** Collects what the generations of a run used, until the append that stores their events. */
+export class Billing {
+  readonly #payer: Payer;
+  #model = "";
+  #usage: UsageEntry[] = [];
+  #spent: { account: string; nanos: number; tokens: number }[] = [];
+  #release = false;
+  /** Accounts of the generation under way. */
+  #holds: readonly Hold[] = [];
+  /** Something may be held, by this owner or an earlier one. */
+  #mayHold = false;
+
+  constructor(payer: Payer) {
+    this.#payer = payer;
+  }
+
+  /** The run has budgets, so its end gives back what it holds. */
+  useAccounts(): void {
+    this.#mayHold = true;
+  }
+
+  held(holds: readonly Hold[]): void {
+    this.#mayHold = true;
+    this.#holds = holds;
+  }
+
+  /** Any event but pieces of a stream. */
+  add(event: RunEvent): void {
+    switch (event.type) {
+      case "round.started":
+        this.#model = event.model;
+        return;
+      case "generation.finished":
+      case "generation.failed": {
+        const model = event.type === "generation.failed" ? event.model : this.#model;
+        if (event.usage !== undefined) this.#usage.push(usageEntry(event, model, this.#payer));
+        return this.#settle(event);
+      }
+      case "run.finished":
+      case "run.failed":
+        if (this.#mayHold) this.#release = true;
+    }
+  }
+
+  /** For the append that holds the events added so far. */
+  take(): Billed | undefined {
+    if (this.#usage.length === 0 && this.#spent.length === 0 && !this.#release) return undefined;
+    const billed = { usage: this.#usage, spent: this.#spent, release: this.#release };
+    this.#usage = [];
+    this.#spent = [];
+    this.#release = false;
+    return billed;
+  }
+
+  /** For the terminal event that is written in place of events the engine refuses. */
+  forEnd(): { billed?: Billed } {
+    return this.#mayHold ? { billed: { usage: [], spent: [], release: true } } : {};
+  }
+
+  #settle({ usage, cost = 0 }: { usage?: RunUsage; cost?: number }): void {
+    if (this.#holds.length === 0) return;
+    const tokens = whole(usage?.inputTokens) + whole(usage?.outputTokens);
+    const nanos = toNanos(cost);
+    if (tokens > 0 || nanos > 0) for (const { account } of this.#holds) this.#spent.push({ account, nanos, tokens });
+    this.#holds = [];
+    this.#release = true;
+  }
+}
+
+type RunUsage = Extract<RunEvent, { type: "generation.finished" }>["usage"];
+
+/** The entry of one event. */
+export function usageEntry(event: UsageEvent, model: string, { tenant, request }: Payer): UsageEntry {
+  const { usage = {}, cost, at } = event;
+  return {
+    day: dayOf(at),
+    tenant,
+    agent: request.agent,
+    model,
+    key: request.caller?.id ?? "",
+    user: request.user ?? "",
+    generations: event.type === "generation.finished" ? 1 : 0,
+    failed: event.type === "generation.failed" ? 1 : 0,
+    unpriced: cost === undefined ? 1 : 0,
+    nanos: cost === undefined ? 0 : toNanos(cost),
+    inputTokens: whole(usage.inputTokens),
+    outputTokens: whole(usage.outputTokens),
+    cacheReadTokens: whole(usage.cacheReadTokens),
+    cacheWriteTokens: whole(usage.cacheWriteTokens),
+    reasoningTokens: whole(usage.reasoningTokens),
+  };
+}
+
+export type UsageEvent = Extract<RunEvent, { type: "generation.finished" | "generation.failed" }>;
+
+const whole = (tokens = 0): number => Math.round(tokens);
+
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** Sums for engines without a query language, and over pages of rows. */
+export class UsageSums {
+  readonly #rows = new Map<string, UsageRow>();
+  readonly #keys: readonly UsageKey[];
+
+  constructor(keys: readonly UsageKey[] = usageKeys) {
+    this.#keys = keys;
+  }
+
+  add(entry: UsageRow): void {
+    const key = JSON.stringify(this.#keys.map((each) => entry[each]));
+    const known = this.#rows.get(key);
+    const sums = usageFigures.map((figure) => [figure, (known?.[figure] ?? 0) + entry[figure]]);
+    const names = this.#keys.map((each) => [each, entry[each]]);
+    this.#rows.set(key, Object.fromEntries([...names, ...sums]) as UsageRow); // the keys and figures of one
+  }
+
+  get rows(): UsageRow[] {
+    return [...this.#rows.values()];
+  }
+}
+
+/** The rows of a query, in the order of its keys. */
+export function sumUsage(entries: Iterable<UsageEntry>, { by, since, until, only = {} }: UsageQuery): UsageRow[] {
+  const sums = new UsageSums(by);
+  for (const entry of entries) {
+    if ((since !== undefined && entry.day < since) || (until !== undefined && entry.day > until)) continue;
+    if (usageKeys.every((key) => only[key] === undefined || only[key] === entry[key])) sums.add(entry);
+  }
+  return inOrder(sums.rows, by);
+}
+
+export function inOrder(rows: readonly UsageRow[], by: readonly UsageKey[]): UsageRow[] {
+  const order = (left: UsageRow, right: UsageRow): number => {
+    for (const key of by) {
+      const [a = "", b = ""] = [left[key], right[key]];
+      if (a !== b) return a < b ? -1 : 1;
+    }
+    return 0;
+  };
+  return rows.toSorted(order);
+}
+
+/** USD of a sum. */
+export const usdOf = ({ nanos }: Pick<UsageRow, "nanos">): number => toDollars(nanos);
