@@ -51,8 +51,8 @@ function passDoors() {
     const code = readFileSync(file, "utf8");
     const up = relative(dirname(file), "dist/src").replaceAll("\\", "/");
     const passed = code.replaceAll(
-      / from "venturi\/plugin(?:\/(\w+))?"/g,
-      (_, part) => ` from "${up}/plugin${part === undefined ? "" : `-${part}`}.js"`,
+      / from "venturi\/(internal|plugin)(?:\/(\w+))?"/g,
+      (_, face, part) => ` from "${up}/${face}${part === undefined ? "" : `-${part}`}.js"`,
     );
     if (passed !== code) writeFileSync(file, passed);
   }

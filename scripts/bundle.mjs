@@ -16,10 +16,11 @@ const entries = [
   "src/doors/venturi.js",
   "src/doors/plugin.js",
   "src/doors/plugin-channel.js",
+  "src/doors/plugin-provider.js",
   "src/doors/testing.js",
   "src/doors/simulator.js",
   "src/host/watchdog/thread.js",
-  "src/plugin.js",
+  "src/internal.js",
   "plugins/simulator/server.js",
 ];
 // Shared with plugins of others, who decorate classes for our container; dependencies of plugins that are packages of their own; or optional.

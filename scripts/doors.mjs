@@ -102,7 +102,7 @@ ${lines.join("\n")}
   }
 
   #door(name, type) {
-    const op = JSON.stringify(`${this.#name}.${name}`);
+    const op = JSON.stringify(`${this.#name.split("-")[0]}.${name}`);
     const [construct] = this.#signatures(type, SignatureKind.Construct);
     if (construct !== undefined) {
       const made = this.#checker.getReturnTypeOfSignature(construct);

@@ -20,8 +20,6 @@ const roots = [
   "dist/plugins/simulator/server.js",
   "dist/plugins/sqlite/thread.js",
 ];
-/** For @venturi/* of the same version alone, which share what a journal needs with the runtime. */
-const internal = { "./internal": "./dist/src/plugin.js" };
 /** Imported by `ws` where they are installed. */
 const optional = new Set(["bufferutil", "utf-8-validate"]);
 /** For the types of a channel alone. */
@@ -47,11 +45,10 @@ export function packAll(folders, destination) {
 }
 
 function makeRuntime(folder) {
-  const exported = { ...own.exports, ...internal };
   const copies = new Copies(folder);
   for (const root of roots) copies.code(root);
   for (const name of boxed()) copies.code(`dist/plugins/${name}/index.js`);
-  for (const entry of Object.values(exported)) {
+  for (const entry of Object.values(own.exports)) {
     copies.code(posix.normalize(entry.default ?? entry));
     if (entry.types !== undefined) copies.types(posix.normalize(entry.types));
   }
@@ -60,7 +57,7 @@ function makeRuntime(folder) {
   const needed = [...copies.packages].filter((name) => !(name in peers) && !optional.has(name)).sort();
   writePackage(folder, {
     ...pick(own, ["name", "version", "description", "license", "repository", "type", "engines", "bin"]),
-    exports: exported,
+    exports: own.exports,
     dependencies: pick(own.dependencies, needed),
     peerDependencies: peers,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
@@ -95,7 +92,10 @@ async function makePlugin(name, folder) {
 const sharedWithRuntime = {
   name: "shared-with-runtime",
   setup({ onResolve }) {
-    onResolve({ filter: /\/src\/plugin\.js$/ }, () => ({ path: "venturi/internal", external: true }));
+    onResolve({ filter: /\/src\/(?:internal|plugin(?:-\w+)?)\.js$/ }, () => ({
+      path: "venturi/internal",
+      external: true,
+    }));
   },
 };
 

@@ -1,16 +1,5 @@
-import {
-  type AnsweredEvent,
-  type AskedEvent,
-  addUsage,
-  costOfAll,
-  isTerminal,
-  type RunEvent,
-  type TerminalEvent,
-  type ToolContext,
-  type Usage,
-  VenturiError,
-  type Verdict,
-} from "venturi/plugin";
+import { addUsage, costOfAll } from "venturi/internal";
+import { type AnsweredEvent, type AskedEvent, isTerminal, type RunEvent, type TerminalEvent, type ToolContext, type Usage, VenturiError, type Verdict } from "venturi/plugin";
 
 export interface Called {
   readonly run: string;

@@ -1,4 +1,5 @@
-import { definePlugin, defineTool, didYouMean, fromToolOptions, toolOptions } from "venturi/plugin";
+import { didYouMean } from "venturi/internal";
+import { definePlugin, defineTool, fromToolOptions, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { runAgent } from "./run.ts";
 

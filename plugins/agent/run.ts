@@ -1,14 +1,5 @@
-import {
-  type Budget,
-  costOfAll,
-  type Runs,
-  type TerminalEvent,
-  type ToolContext,
-  terminalOf,
-  traceHeadersIn,
-  VenturiError,
-  type Verdict,
-} from "venturi/plugin";
+import { costOfAll, traceHeadersIn } from "venturi/internal";
+import { type Budget, type Runs, type TerminalEvent, type ToolContext, terminalOf, VenturiError, type Verdict } from "venturi/plugin";
 import { CalledRun } from "./called-run.ts";
 
 const op = "tool.call";

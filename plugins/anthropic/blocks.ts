@@ -1,16 +1,6 @@
-import {
-  answerOf,
-  type Delta,
-  type JsonPlace,
-  list,
-  otherFields,
-  parseJson,
-  type Quirks,
-  record,
-  type ToolCallDelta,
-  textAt,
-  word,
-} from "venturi/plugin";
+import { answerOf, otherFields, textAt } from "venturi/internal";
+import type { Delta, JsonPlace, Quirks, ToolCallDelta } from "venturi/plugin";
+import { asList, asRecord, asText, parseJson } from "venturi/plugin/provider";
 
 export const wireName = "anthropic-messages";
 
@@ -105,7 +95,7 @@ export class Blocks {
   }
 
   delta(event: Wire, out: Delta[]): void {
-    const delta = record(event.delta);
+    const delta = asRecord(event.delta);
     switch (delta.type) {
       case "text_delta":
         if (typeof delta.text === "string") out.push({ type: "text", text: delta.text });
@@ -136,7 +126,7 @@ export class Blocks {
     switch (block.type) {
       case "text":
         this.#beginText(block, out);
-        for (const data of list(block.citations)) {
+        for (const data of asList(block.citations)) {
           out.push({ type: "activity", kind: "citation", wire: wireName, data });
         }
         return { kind: "settled" };
@@ -147,7 +137,7 @@ export class Blocks {
           type: "reasoning",
           text: "",
           part: this.#thoughts++,
-          encrypted: word(block.data) ?? "",
+          encrypted: asText(block.data) ?? "",
           ...answerOf(wireName, otherFields(block, known.redacted)),
         });
         return { kind: "settled" };
@@ -169,15 +159,15 @@ export class Blocks {
   }
 
   #beginThinking(block: Wire, out: Delta[]): Block {
-    this.#thinking = { kind: "thinking", part: this.#thoughts++, signature: word(block.signature) ?? "", open: true };
+    this.#thinking = { kind: "thinking", part: this.#thoughts++, signature: asText(block.signature) ?? "", open: true };
     // Thinking without text still opens its part: its signature must be sent back.
     const native = answerOf(wireName, otherFields(block, known.thinking));
-    out.push({ type: "reasoning", text: word(block.thinking) ?? "", part: this.#thinking.part, ...native });
+    out.push({ type: "reasoning", text: asText(block.thinking) ?? "", part: this.#thinking.part, ...native });
     return this.#thinking;
   }
 
   #beginCall(block: Wire, input: string | undefined, out: Delta[]): Block | undefined {
-    const id = word(block.id);
+    const id = asText(block.id);
     if (id !== undefined && this.#ids.has(id)) {
       // A gateway that includes a block in message_start and then streams it as well.
       this.#quirks.count("repeated_call");
@@ -290,7 +280,7 @@ const knownBlock = /_tool_use$|_tool_result$|^(mcp_tool_listing|container_upload
 
 /** Server-side activity is not the client's to run; it is sent back verbatim so that the model sees it again. */
 function activity(block: Server): Delta {
-  const type = word(block.data.type) ?? "";
+  const type = asText(block.data.type) ?? "";
   const kind = /_tool_(use|result)$/.test(type) ? "server_tool" : "part";
   const data: Record<string, unknown> = { ...block.data, ...Object.fromEntries(block.patch) };
   if (block.json === "") return { type: "activity", kind, wire: wireName, data, keep: true };
@@ -303,15 +293,15 @@ function activity(block: Server): Delta {
 
 /** Input from the block's start as JSON text; undefined for the usual empty placeholder. */
 function wholeInput(input: unknown, { text, place }: Source["source"]): string | undefined {
-  if (typeof input === "string") return word(input);
+  if (typeof input === "string") return asText(input);
   if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return undefined;
   return textAt(text, [...place, "input"]) ?? JSON.stringify(input);
 }
 
 /** The tool's caller, if not the model itself: Anthropic requires it back on the same block. */
 function origin(block: Wire): string | undefined {
-  const caller = record(block.caller);
-  const direct = word(caller.type) === undefined || caller.type === "direct";
-  if (direct && word(block.toolset_name) === undefined) return undefined;
+  const caller = asRecord(block.caller);
+  const direct = asText(caller.type) === undefined || caller.type === "direct";
+  if (direct && asText(block.toolset_name) === undefined) return undefined;
   return JSON.stringify({ caller: direct ? undefined : caller, toolset_name: block.toolset_name ?? undefined });
 }

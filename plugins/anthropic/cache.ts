@@ -1,4 +1,5 @@
-import { type GenerationRequest, list, record } from "venturi/plugin";
+import type { GenerationRequest } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 import type { AnthropicMessage, Block } from "./messages.ts";
 
 type Body = Record<string, unknown>;
@@ -25,15 +26,15 @@ export function withBreakpoints(body: Body, { cache }: GenerationRequest): Body 
 }
 
 function isMarked(body: Body): boolean {
-  const messages = list(body.messages).flatMap((message) => list(record(message).content));
-  return [body, ...list(body.system), ...list(body.tools), ...messages].some(hasMark);
+  const messages = asList(body.messages).flatMap((message) => asList(asRecord(message).content));
+  return [body, ...asList(body.system), ...asList(body.tools), ...messages].some(hasMark);
 }
 
 /** A tool result may contain blocks. */
 function hasMark(value: unknown): boolean {
-  const block = record(value);
+  const block = asRecord(value);
   if (block.cache_control != null) return true;
-  return block.type === "tool_result" && list(block.content).some(hasMark);
+  return block.type === "tool_result" && asList(block.content).some(hasMark);
 }
 
 /** After the last two user messages, including tool results. */

@@ -1,4 +1,5 @@
-import { type FilePart, fileText, type ImagePart } from "venturi/plugin";
+import { fileText } from "venturi/internal";
+import type { FilePart, ImagePart } from "venturi/plugin";
 
 type Block = Record<string, unknown>;
 

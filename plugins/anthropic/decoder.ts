@@ -1,18 +1,6 @@
-import {
-  answerOf,
-  type Decoder,
-  type Delta,
-  type FinishReason,
-  type Frame,
-  type JsonPlace,
-  list,
-  otherFields,
-  Quirks,
-  RepeatedJson,
-  record,
-  varying,
-  word,
-} from "venturi/plugin";
+import { answerOf, otherFields, RepeatedJson, varying } from "venturi/internal";
+import type { Decoder, Delta, FinishReason, Frame, JsonPlace } from "venturi/plugin";
+import { asList, asRecord, asText, Quirks } from "venturi/plugin/provider";
 import { Blocks, type Wire, wireName } from "./blocks.ts";
 import { broken, errorOf } from "./errors.ts";
 import { UsageCounts } from "./usage.ts";
@@ -40,7 +28,7 @@ export class AnthropicDecoder implements Decoder {
     if (this.#ended) return this.quirks.count("after_end");
     const parsed = this.#json.parse(frame.data);
     if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
-    const event = record(parsed);
+    const event = asRecord(parsed);
     const type = event.type ?? frame.event;
     if (type === "content_block_delta") return this.#blocks.delta(event, out);
     if (type === "message_start" && frame.event === "") this.quirks.count("missing_event_name");
@@ -60,10 +48,14 @@ export class AnthropicDecoder implements Decoder {
       case "content_block_stop":
         return this.#blocks.stop(event.index, out);
       case "message_start":
-        return this.#start(record(event.message), ["message"], out);
+        return this.#start(asRecord(event.message), ["message"], out);
       case "message_delta":
-        this.#reason(record(event.delta), out);
-        this.#tell(otherFields(record(event.delta), known.end), otherFields(event, known.delta, "message_delta."), out);
+        this.#reason(asRecord(event.delta), out);
+        this.#tell(
+          otherFields(asRecord(event.delta), known.end),
+          otherFields(event, known.delta, "message_delta."),
+          out,
+        );
         if (event.usage !== undefined) this.#count(event.usage, "reported", out);
         return;
       case "message_stop":
@@ -104,7 +96,7 @@ export class AnthropicDecoder implements Decoder {
   }
 
   #block(block: unknown, place: JsonPlace) {
-    return { block: record(block), source: { text: this.#source, place } };
+    return { block: asRecord(block), source: { text: this.#source, place } };
   }
 
   #start(message: Wire, place: JsonPlace, out: Delta[]): void {
@@ -115,13 +107,13 @@ export class AnthropicDecoder implements Decoder {
       return this.#fail("a second message began before the first had ended; try again", out);
     }
     this.#message = { id: message.id };
-    const id = word(message.id);
-    const model = word(message.model);
+    const id = asText(message.id);
+    const model = asText(message.model);
     out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
     // With the figures: they are all that a client knows of the input until the end.
     this.#tell(otherFields(message, known.message), otherFields({ usage: message.usage }, new Set()), out);
     if (message.usage !== undefined) this.#count(message.usage, message.stop_reason ? "reported" : "partial", out);
-    for (const [at, block] of list(message.content).entries()) {
+    for (const [at, block] of asList(message.content).entries()) {
       this.#blocks.whole(this.#block(block, [...place, "content", at]), out);
     }
     this.#reason(message, out);
@@ -134,15 +126,15 @@ export class AnthropicDecoder implements Decoder {
   }
 
   #count(usage: unknown, source: "reported" | "partial", out: Delta[]): void {
-    const native = answerOf(wireName, otherFields(record(usage), new Set()));
+    const native = answerOf(wireName, otherFields(asRecord(usage), new Set()));
     out.push({ type: "usage", usage: this.#usage.update(usage, source), ...native });
   }
 
   #reason(from: Wire, out: Delta[]): void {
-    this.#stop = word(from.stop_reason) ?? this.#stop;
-    const explanation = word(record(from.stop_details).explanation);
+    this.#stop = asText(from.stop_reason) ?? this.#stop;
+    const explanation = asText(asRecord(from.stop_details).explanation);
     if (explanation !== undefined) out.push({ type: "refusal", text: explanation });
-    const container = word(record(from.container).id);
+    const container = asText(asRecord(from.container).id);
     if (container === undefined) return;
     // A later request that answers a call from a container must name the container.
     const data = { type: "container", id: container };

@@ -1,4 +1,5 @@
-import { type Code, codeInBody, record, VenturiError, word } from "venturi/plugin";
+import { type Code, VenturiError } from "venturi/plugin";
+import { asRecord, asText, codeInBody } from "venturi/plugin/provider";
 
 const op = "provider.stream";
 
@@ -14,12 +15,12 @@ const passing: ReadonlySet<string> = new Set(["api_error", "timeout_error"]);
 
 /** An `{"type":"error","error":{…}}` event in a stream that began with 200. */
 export function errorOf(event: unknown): VenturiError {
-  const outer = record(event);
-  const error = record(outer.error);
-  const type = word(error.type) ?? "error";
-  const message = word(error.message) ?? word(outer.message) ?? word(outer.error) ?? "no message was given";
+  const outer = asRecord(event);
+  const error = asRecord(outer.error);
+  const type = asText(error.type) ?? "error";
+  const message = asText(error.message) ?? asText(outer.message) ?? asText(outer.error) ?? "no message was given";
   const details: Record<string, unknown> = { vendorCode: type };
-  if (word(outer.request_id) !== undefined) details.requestId = outer.request_id;
+  if (asText(outer.request_id) !== undefined) details.requestId = outer.request_id;
   if (passing.has(type)) details.retry = true;
   const code = codes.get(type) ?? codeInBody(event) ?? "llm_error";
   return new VenturiError(op, code, `the provider reported ${type}: ${message}`, { details });

@@ -1,14 +1,6 @@
-import {
-  collectWith,
-  count,
-  definePlugin,
-  type GenerationRequest,
-  httpOptions,
-  httpProvider,
-  notCounted,
-  record,
-  type Wire,
-} from "venturi/plugin";
+import { notCounted } from "venturi/internal";
+import { definePlugin, type GenerationRequest, type Wire } from "venturi/plugin";
+import { asCount, asRecord, collectWith, httpOptions, httpProvider } from "venturi/plugin/provider";
 import { z } from "zod";
 import { wireName } from "./blocks.ts";
 import { AnthropicDecoder } from "./decoder.ts";
@@ -58,7 +50,7 @@ export default definePlugin({
           headers: headers(request),
           body: countedBody(bodyOf(request, options)),
         }),
-        read: (json) => count(record(json).input_tokens) ?? notCounted(),
+        read: (json) => asCount(asRecord(json).input_tokens) ?? notCounted(),
       },
       ignores: (request) => ignoredBy(request, options),
     });

@@ -1,15 +1,5 @@
-import {
-  argumentsObject,
-  type GenerationRequest,
-  type Message,
-  type Part,
-  parseJson,
-  record,
-  type ToolResultPart,
-  textOf,
-  withNative,
-  word,
-} from "venturi/plugin";
+import type { GenerationRequest, Message, Part, ToolResultPart } from "venturi/plugin";
+import { argumentsObject, asRecord, asText, parseJson, textOf, withNative } from "venturi/plugin/provider";
 import { wireName } from "./blocks.ts";
 import { documentBlock, imageBlock } from "./content.ts";
 
@@ -68,7 +58,7 @@ export function systemPlaces({ messages, model }: GenerationRequest, baseUrl: st
 export function containerOf(messages: readonly Message[]): string | undefined {
   let found: string | undefined;
   for (const message of messages) {
-    for (const part of message.parts) if (isContainer(part)) found = word(record(part.data).id) ?? found;
+    for (const part of message.parts) if (isContainer(part)) found = asText(asRecord(part.data).id) ?? found;
   }
   return found;
 }
@@ -115,14 +105,14 @@ function assistantBlock(part: Part): Block[] {
 }
 
 const opaqueBlock = (part: Extract<Part, { type: "opaque" }>): Block[] =>
-  part.wire === wireName && record(part.data).type !== "container" ? [record(part.data)] : [];
+  part.wire === wireName && asRecord(part.data).type !== "container" ? [asRecord(part.data)] : [];
 
 /** The API rejects blank text, although models emit it before a call. */
 const textBlock = ({ text, native }: Extract<Part, { type: "text" }>): Block[] =>
   text.trim() === "" && native === undefined ? [] : [withNative({ type: "text", text }, native)];
 
 const isContainer = (part: Part): part is Extract<Part, { type: "opaque" }> =>
-  part.type === "opaque" && part.wire === wireName && record(part.data).type === "container";
+  part.type === "opaque" && part.wire === wireName && asRecord(part.data).type === "container";
 
 function resultBlock(part: ToolResultPart): Block {
   const content = [...(part.images ?? []).map(imageBlock), ...(part.files ?? []).map(documentBlock)];
@@ -141,6 +131,6 @@ const idOf = (call: string): string => call.replace(/[^a-zA-Z0-9_-]/g, "_");
 /** The decoder's note on the call's origin. Signatures of other wires hold none. */
 function origin(signature: string | undefined): Readonly<Record<string, unknown>> {
   if (signature === undefined || !signature.startsWith("{")) return {};
-  const { caller, toolset_name } = record(parseJson(signature));
+  const { caller, toolset_name } = asRecord(parseJson(signature));
   return { ...(caller === undefined ? {} : { caller }), ...(toolset_name === undefined ? {} : { toolset_name }) };
 }

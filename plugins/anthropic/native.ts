@@ -1,10 +1,11 @@
-import { list, type NativeRules, record, word } from "venturi/plugin";
+import type { NativeRules } from "venturi/plugin";
+import { asList, asRecord, asText } from "venturi/plugin/provider";
 
 /** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
 export const nativeRules: NativeRules = {
   fields: {
     cache_control: true,
-    context_management: (value) => list(record(value).edits).every((edit) => isClearing(record(edit).type)),
+    context_management: (value) => asList(asRecord(value).edits).every((edit) => isClearing(asRecord(edit).type)),
     output_config: true,
     output_format: true,
     thinking: true,
@@ -27,11 +28,11 @@ export const nativeRules: NativeRules = {
   acting: { mcp_servers: "mcp", container: "code_execution" },
   headers: { "anthropic-beta": isOpenBeta },
   vendorTool: ({ type }) =>
-    type === "custom" || clients.test(word(type) ?? "") ? undefined : (word(type) ?? "unknown"),
+    type === "custom" || clients.test(asText(type) ?? "") ? undefined : (asText(type) ?? "unknown"),
 };
 
 /** Removes old content from the prompt; the other edits generate. */
-const isClearing = (type: unknown): boolean => word(type)?.startsWith("clear_") === true;
+const isClearing = (type: unknown): boolean => asText(type)?.startsWith("clear_") === true;
 
 /**
  * Betas of what callers may use anyway, as Anthropic's own clients send them: how answers, thinking and tools are written down,

@@ -1,14 +1,6 @@
-import {
-  type GenerationRequest,
-  hasLateSystem,
-  list,
-  prefaced,
-  record,
-  type ToolChoice,
-  type ToolSpec,
-  withFields,
-  withNative,
-} from "venturi/plugin";
+import { hasLateSystem, prefaced, withFields } from "venturi/internal";
+import type { GenerationRequest, ToolChoice, ToolSpec } from "venturi/plugin";
+import { asList, asRecord, withNative } from "venturi/plugin/provider";
 import { withBreakpoints } from "./cache.ts";
 import { containerOf, messagesOf, systemOf, systemPlaces } from "./messages.ts";
 import { outputSchema } from "./schema.ts";
@@ -72,8 +64,8 @@ export function bodyOf(request: GenerationRequest, { version, baseUrl }: Api): B
   }
   const container = containerOf(request.messages);
   if (container !== undefined) body.container = container;
-  const output = { ...outputOf(request), ...record(rest.output_config) };
-  const tools = [...request.tools.map(toolOf), ...list(rest.tools)];
+  const output = { ...outputOf(request), ...asRecord(rest.output_config) };
+  const tools = [...request.tools.map(toolOf), ...asList(rest.tools)];
   if (tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
   const whole = {
     ...body,

@@ -1,4 +1,4 @@
-import { list, record } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -30,9 +30,9 @@ export function outputSchema(schema: Schema): Schema {
   for (const [key, value] of Object.entries(schema)) {
     if (kept.has(key)) out.push([key, value]);
     else if (lists.has(key))
-      out.push([key === "oneOf" ? "anyOf" : key, list(value).map((one) => outputSchema(record(one)))]);
+      out.push([key === "oneOf" ? "anyOf" : key, asList(value).map((one) => outputSchema(asRecord(one)))]);
     else if (maps.has(key)) out.push([key, schemasIn(value)]);
-    else if (key === "items") out.push([key, outputSchema(record(value))]);
+    else if (key === "items") out.push([key, outputSchema(asRecord(value))]);
     else if (key === "format" ? formats.has(value) : key === "minItems" && (value === 0 || value === 1))
       out.push([key, value]);
     else if (!unsupported.has(key)) described.push(`${key}: ${JSON.stringify(value)}`);
@@ -49,7 +49,7 @@ export function outputSchema(schema: Schema): Schema {
 const unsupported: ReadonlySet<string> = new Set(["description", "additionalProperties", "$schema", "$id", "$comment"]);
 
 const schemasIn = (value: unknown): Schema =>
-  Object.fromEntries(Object.entries(record(value)).map(([name, schema]) => [name, outputSchema(record(schema))]));
+  Object.fromEntries(Object.entries(asRecord(value)).map(([name, schema]) => [name, outputSchema(asRecord(schema))]));
 
 const isObject = (schema: Schema): boolean =>
-  schema.properties !== undefined || schema.type === "object" || list(schema.type).includes("object");
+  schema.properties !== undefined || schema.type === "object" || asList(schema.type).includes("object");

@@ -1,4 +1,5 @@
-import { count, record, type Usage } from "venturi/plugin";
+import type { Usage } from "venturi/plugin";
+import { asCount, asRecord } from "venturi/plugin/provider";
 
 /**
  * Anthropic counts cached input separately from `input_tokens`; Venturi's `inputTokens` is everything the model read, so the
@@ -11,13 +12,13 @@ export class UsageCounts {
   #written1h: number | undefined;
 
   update(wire: unknown, source: "reported" | "partial"): Usage {
-    const from = record(wire);
-    this.#input = count(from.input_tokens) ?? this.#input;
-    this.#read = count(from.cache_read_input_tokens) ?? this.#read;
-    this.#written = count(from.cache_creation_input_tokens) ?? this.#written;
-    this.#written1h = count(record(from.cache_creation).ephemeral_1h_input_tokens) ?? this.#written1h;
-    const output = count(from.output_tokens);
-    const thinking = count(record(from.output_tokens_details).thinking_tokens);
+    const from = asRecord(wire);
+    this.#input = asCount(from.input_tokens) ?? this.#input;
+    this.#read = asCount(from.cache_read_input_tokens) ?? this.#read;
+    this.#written = asCount(from.cache_creation_input_tokens) ?? this.#written;
+    this.#written1h = asCount(asRecord(from.cache_creation).ephemeral_1h_input_tokens) ?? this.#written1h;
+    const output = asCount(from.output_tokens);
+    const thinking = asCount(asRecord(from.output_tokens_details).thinking_tokens);
     const usage: Usage = { source };
     if (this.#input !== undefined) usage.inputTokens = this.#input + (this.#read ?? 0) + (this.#written ?? 0);
     if (this.#read !== undefined) usage.cacheReadTokens = this.#read;

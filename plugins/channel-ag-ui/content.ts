@@ -1,4 +1,5 @@
-import { type FilePart, type ImagePart, parseDataUrl, type TextPart, VenturiError } from "venturi/plugin";
+import { type FilePart, type ImagePart, type TextPart, VenturiError } from "venturi/plugin";
+import { parseDataUrl } from "venturi/plugin/channel";
 import { z } from "zod";
 
 const Source = z.looseObject({ type: z.string(), value: z.string().optional(), mimeType: z.string().optional() });

@@ -1,16 +1,7 @@
-import {
-  type Channel,
-  type ChannelHost,
-  channelOptions,
-  definePlugin,
-  isAsked,
-  type Runs,
-  startRun,
-  streamRun,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { isAsked } from "venturi/internal";
+import { type Channel, type ChannelHost, definePlugin, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { channelOptions, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { AgUiProjection, failureFrame, parseInterrupt } from "./projection.ts";
 import { RunAgentInput, toRunRequest } from "./request.ts";

@@ -1,13 +1,6 @@
-import {
-  type AskedEvent,
-  dataFrame,
-  type EventOf,
-  type RunEvent,
-  shownOutput,
-  type Usage,
-  type VenturiError,
-  withCost,
-} from "venturi/plugin";
+import { shownOutput, withCost } from "venturi/internal";
+import type { AskedEvent, EventOf, RunEvent, Usage, VenturiError } from "venturi/plugin";
+import { dataFrame } from "venturi/plugin/channel";
 
 export const failureFrame = (error: VenturiError): string =>
   dataFrame({ type: "RUN_ERROR", message: error.message, code: error.code });

@@ -1,12 +1,5 @@
-import {
-  type Message,
-  objectIn,
-  type Part,
-  type RunRequest,
-  type ToolCallPart,
-  type ToolResultPart,
-  textUnlessSame,
-} from "venturi/plugin";
+import { objectIn, textUnlessSame } from "venturi/internal";
+import type { Message, Part, RunRequest, ToolCallPart, ToolResultPart } from "venturi/plugin";
 import { z } from "zod";
 import { contentParts, invalid } from "./content.ts";
 

@@ -1,16 +1,6 @@
-import {
-  type Channel,
-  type ChannelHost,
-  channelOptions,
-  definePlugin,
-  type RunRow,
-  type Runs,
-  type ServedRun,
-  startRun,
-  streamRun,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type Channel, type ChannelHost, definePlugin, type RunRow, type Runs, type ServedRun, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
+import { channelOptions, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { type Approval, approvalsIn } from "./approvals.ts";
 import { ChatBody, toMessages, unsentOf } from "./messages.ts";

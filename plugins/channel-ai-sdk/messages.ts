@@ -1,11 +1,5 @@
-import {
-  type Message,
-  type Part,
-  parseDataUrl,
-  type ToolCallPart,
-  type ToolResultPart,
-  VenturiError,
-} from "venturi/plugin";
+import { type Message, type Part, type ToolCallPart, type ToolResultPart, VenturiError } from "venturi/plugin";
+import { parseDataUrl } from "venturi/plugin/channel";
 import { z } from "zod";
 
 const UiPart = z.looseObject({

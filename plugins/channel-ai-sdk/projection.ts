@@ -1,13 +1,7 @@
-import {
-  argumentsObject,
-  dataFrame,
-  type EventOf,
-  exactJson,
-  type RunEvent,
-  shownOutput,
-  type VenturiError,
-  withCost,
-} from "venturi/plugin";
+import { exactJson, shownOutput, withCost } from "venturi/internal";
+import type { EventOf, RunEvent, VenturiError } from "venturi/plugin";
+import { dataFrame } from "venturi/plugin/channel";
+import { argumentsObject } from "venturi/plugin/provider";
 import { approvalId } from "./approvals.ts";
 
 export const failureFrame = (error: VenturiError): string =>

@@ -1,12 +1,5 @@
-import {
-  type FilePart,
-  type ImagePart,
-  type KnownFields,
-  type Native,
-  nativeOf,
-  type OpaquePart,
-  type TextPart,
-} from "venturi/plugin";
+import type { FilePart, ImagePart, KnownFields, Native, OpaquePart, TextPart } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 
 export const messagesWire = "anthropic-messages";

@@ -1,4 +1,6 @@
-import { type Message, nativeOf, type Part, type ToolResultPart, textUnlessSame, VenturiError } from "venturi/plugin";
+import { textUnlessSame } from "venturi/internal";
+import { type Message, type Part, type ToolResultPart, VenturiError } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 import {
   DocumentBlock,

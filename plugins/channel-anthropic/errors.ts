@@ -1,14 +1,7 @@
-import {
-  type ErrorJson,
-  fromJson,
-  httpError,
-  type PlainResponse,
-  retryAfter,
-  retryField,
-  retryHint,
-  type VenturiError,
-} from "venturi/plugin";
+import { fromJson, retryAfter, retryField, retryHint } from "venturi/internal";
+import type { ErrorJson, PlainResponse, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply } from "venturi/plugin/channel";
+import { httpError } from "venturi/plugin/channel";
 
 /** Anthropic's error format, with the vendor's own terms where the vendor rejected the request. */
 export function errorBody(error: ErrorJson): { type: "error"; error: Record<string, unknown> } {

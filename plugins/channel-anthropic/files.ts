@@ -1,14 +1,7 @@
-import {
-  type ChannelHost,
-  Files,
-  NamedFiles,
-  type Runs,
-  readForm,
-  record,
-  type StoredFile,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { Files, NamedFiles, readForm } from "venturi/internal";
+import type { ChannelHost, Runs, StoredFile, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 
 const Id = z.object({ id: z.string() });
@@ -77,11 +70,11 @@ export async function withFiles<T extends Block>(messages: T[], runs: () => Runs
 }
 
 const idOf = (block: Block): unknown =>
-  record(block.source).type === "file" ? record(block.source).file_id : undefined;
+  asRecord(block.source).type === "file" ? asRecord(block.source).file_id : undefined;
 
 const names = (block: Block): boolean =>
   Files.runOf(idOf(block)) !== undefined ||
-  (Array.isArray(block.content) && block.content.some((each) => names(record(each))));
+  (Array.isArray(block.content) && block.content.some((each) => names(asRecord(each))));
 
 async function inline(block: Block, files: NamedFiles): Promise<Block> {
   if (!names(block)) return block;

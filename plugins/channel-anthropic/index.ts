@@ -1,20 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import {
-  type AgentInfo,
-  awaitRun,
-  type Channel,
-  type ChannelHost,
-  channelOptions,
-  definePlugin,
-  exactJson,
-  exactTexts,
-  readerGone,
-  startRun,
-  streamRun,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { exactJson, exactTexts, readerGone } from "venturi/internal";
+import { type AgentInfo, type Channel, type ChannelHost, definePlugin, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { awaitRun, channelOptions, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { failureFrame, failureResponse, replyToFailure, replyWithErrors } from "./errors.ts";
 import { mountFiles, withFiles } from "./files.ts";

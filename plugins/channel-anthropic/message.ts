@@ -1,4 +1,5 @@
-import { type EventOf, type NativeAnswer, type Usage, type VendorAnswer, withCost } from "venturi/plugin";
+import { withCost } from "venturi/internal";
+import type { EventOf, NativeAnswer, Usage, VendorAnswer } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { idOf } from "./threads.ts";
 

@@ -1,4 +1,7 @@
-import { argumentsText, type EventOf, Paragraphs, type RunEvent, record, VendorAnswer } from "venturi/plugin";
+import { VendorAnswer } from "venturi/internal";
+import type { EventOf, RunEvent } from "venturi/plugin";
+import { Paragraphs } from "venturi/plugin/channel";
+import { argumentsText, asRecord } from "venturi/plugin/provider";
 import { messagesWire } from "./blocks.ts";
 import { errorFrame } from "./errors.ts";
 import { endFields, type MessageRun, messageEnd, messageStart, ownFields } from "./message.ts";
@@ -171,9 +174,9 @@ export class MessageProjection {
   #activity({ wire, kind, data }: EventOf<"provider.activity">): string {
     if (wire !== messagesWire) return "";
     // A block of text begins, as the vendor began it.
-    if (kind === "fields") return this.#close() + this.#begin("text", record(record(data).text));
+    if (kind === "fields") return this.#close() + this.#begin("text", asRecord(asRecord(data).text));
     if (kind === "citation") return this.#delta("text", { type: "citations_delta", citation: data });
-    const block = record(data);
+    const block = asRecord(data);
     return block.type === "container" ? "" : this.#whole(block);
   }
 

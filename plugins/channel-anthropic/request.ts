@@ -1,14 +1,14 @@
-import {
-  type Effort,
-  efforts,
-  type GenerationOptions,
-  type KnownFields,
-  type Message,
-  type NativeRequest,
-  nativeOf,
-  type OutputFormat,
-  type RunRequest,
+import { efforts } from "venturi/internal";
+import type {
+  Effort,
+  GenerationOptions,
+  KnownFields,
+  Message,
+  NativeRequest,
+  OutputFormat,
+  RunRequest,
 } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 import { messagesWire, own, TextBlock, textPart } from "./blocks.ts";
 import { InputMessage, toMessages } from "./conversation.ts";

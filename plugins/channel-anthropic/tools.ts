@@ -1,4 +1,5 @@
-import { type Native, nativeOf, type ToolChoice, type ToolSpec } from "venturi/plugin";
+import type { Native, ToolChoice, ToolSpec } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 import { messagesWire } from "./blocks.ts";
 

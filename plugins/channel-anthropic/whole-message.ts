@@ -1,13 +1,7 @@
-import {
-  argumentsObject,
-  type EventOf,
-  objectIn,
-  Paragraphs,
-  type PendingCall,
-  type RunEvent,
-  record,
-  VendorAnswer,
-} from "venturi/plugin";
+import { objectIn, VendorAnswer } from "venturi/internal";
+import type { EventOf, PendingCall, RunEvent } from "venturi/plugin";
+import { Paragraphs } from "venturi/plugin/channel";
+import { argumentsObject, asRecord } from "venturi/plugin/provider";
 import { messagesWire } from "./blocks.ts";
 import { type MessageRun, messageEnd, messageFields, messageStart, ownFields } from "./message.ts";
 
@@ -102,9 +96,9 @@ export class MessageBlocks {
 
   #activity({ wire, kind, data }: EventOf<"provider.activity">): void {
     if (wire !== messagesWire || kind === "response") return;
-    if (kind === "fields") return void this.#blocks.push({ ...textBlock(""), ...record(record(data).text) });
+    if (kind === "fields") return void this.#blocks.push({ ...textBlock(""), ...asRecord(asRecord(data).text) });
     if (kind === "citation") return this.#cite(data);
-    const block = record(data);
+    const block = asRecord(data);
     if (block.type === "container") this.#container = { expires_at: null, ...block, type: undefined };
     else this.#blocks.push({ ...block });
   }

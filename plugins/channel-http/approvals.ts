@@ -1,4 +1,5 @@
-import { type ChannelHost, named, pageBytes, type RunRow, type Runs, type ZodRoutes } from "venturi/plugin";
+import { named, pageBytes } from "venturi/internal";
+import type { ChannelHost, RunRow, Runs, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";

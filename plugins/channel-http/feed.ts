@@ -1,5 +1,7 @@
-import { type ChannelHost, FeedItem, SseWriter, type ZodRoutes } from "venturi/plugin";
+import { FeedItem } from "venturi/internal";
+import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { SseWriter } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";

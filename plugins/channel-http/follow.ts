@@ -1,14 +1,7 @@
-import {
-  type ChannelHost,
-  eventFrame,
-  heartbeatFrame,
-  named,
-  RunEvent,
-  streamRun,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { named, RunEvent } from "venturi/internal";
+import { type ChannelHost, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { eventFrame, heartbeatFrame, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, RunView, statusOf } from "./view.ts";

@@ -1,4 +1,5 @@
-import { type ChannelHost, ForkRequest, type ZodRoutes } from "venturi/plugin";
+import { ForkRequest } from "venturi/internal";
+import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { type Message, type RunInput, type RunRequest, textMessage } from "venturi/plugin";
+import { textMessage } from "venturi/internal";
+import type { Message, RunInput, RunRequest } from "venturi/plugin";
 
 /** Whether a stored request is the given one: large content is stored by hash, and variables with the agent's defaults. */
 export function sameRequest(stored: RunRequest, given: RunRequest): boolean {

@@ -1,5 +1,7 @@
-import { type ChannelHost, named, pageBytes, RunInput, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { named, pageBytes } from "venturi/internal";
+import { type ChannelHost, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { RunInput } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { sessionPage } from "./session-list.ts";

@@ -1,23 +1,7 @@
-import {
-  awaitRun,
-  type ChannelHost,
-  callRequest,
-  callSettings,
-  eventFrame,
-  fromJson,
-  heartbeatFrame,
-  named,
-  type Opening,
-  RunEvent,
-  RunInput,
-  type RunRequest,
-  type ServedRun,
-  startRun,
-  streamRun,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { callRequest, callSettings, fromJson, named, RunEvent } from "venturi/internal";
+import { type ChannelHost, type Opening, type RunRequest, type ServedRun, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
+import { awaitRun, eventFrame, heartbeatFrame, RunInput, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import type { Options } from "./options.ts";

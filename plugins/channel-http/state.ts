@@ -1,15 +1,6 @@
 import { Readable } from "node:stream";
-import {
-  type ChannelHost,
-  didYouMean,
-  type ListQuery,
-  named,
-  type RunRow,
-  type Runs,
-  terminalOf,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { didYouMean, named } from "venturi/internal";
+import { type ChannelHost, type ListQuery, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";

@@ -1,12 +1,5 @@
-import {
-  type ChannelHost,
-  UsageReport,
-  usageCsv,
-  usageKeys,
-  usageQuery,
-  usageReport,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, type ZodRoutes } from "venturi/plugin";
+import { UsageReport, usageCsv, usageKeys, usageQuery, usageReport } from "venturi/internal";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { Failure } from "./view.ts";

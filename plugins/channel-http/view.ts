@@ -1,15 +1,5 @@
-import {
-  beginning,
-  Digest,
-  ErrorBody,
-  inputText,
-  named,
-  PendingCall,
-  type RunRow,
-  type TerminalEvent,
-  Timing,
-  Usage,
-} from "venturi/plugin";
+import { beginning, Digest, ErrorBody, inputText, named, PendingCall, Timing, Usage } from "venturi/internal";
+import type { RunRow, TerminalEvent } from "venturi/plugin";
 import { z } from "zod";
 
 export const Failure = named("Failure", z.object({ error: ErrorBody }));

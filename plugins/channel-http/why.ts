@@ -1,4 +1,5 @@
-import { type ChannelHost, explainRun, sourceOf, Why, type ZodRoutes } from "venturi/plugin";
+import { explainRun, sourceOf, Why } from "venturi/internal";
+import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";

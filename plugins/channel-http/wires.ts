@@ -1,11 +1,5 @@
-import {
-  type ChannelHost,
-  DecodedWire,
-  type EventPage,
-  type RunEvent,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { DecodedWire } from "venturi/internal";
+import { type ChannelHost, type EventPage, type RunEvent, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";

@@ -1,4 +1,5 @@
-import { isAsked, isTerminal, type RunEvent, type RunRequest, VenturiError } from "venturi/plugin";
+import { isAsked } from "venturi/internal";
+import { isTerminal, type RunEvent, type RunRequest, VenturiError } from "venturi/plugin";
 import { agentNamed, runInput } from "./agents.ts";
 import { answer, inputRequests, type Open, openQuestions } from "./questions.ts";
 import { readPlace, writePlace } from "./request-state.ts";

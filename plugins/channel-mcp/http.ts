@@ -1,5 +1,7 @@
-import { type ChannelHost, SseWriter, traceHeadersOf, VenturiError } from "venturi/plugin";
+import { traceHeadersOf } from "venturi/internal";
+import { type ChannelHost, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
+import { SseWriter } from "venturi/plugin/channel";
 import { questionPrefix, requestTag, settle } from "./call.ts";
 import { serveListen } from "./listen.ts";
 import { dispatch } from "./methods.ts";

@@ -1,5 +1,6 @@
-import { type ChannelHost, SseWriter } from "venturi/plugin";
+import type { ChannelHost } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
+import { SseWriter } from "venturi/plugin/channel";
 import { runOf } from "./resources.ts";
 import { metaKeys } from "./revision.ts";
 import { isObject, type Json, type RpcRequest } from "./rpc.ts";

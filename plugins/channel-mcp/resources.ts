@@ -1,4 +1,5 @@
-import { beginning, inputText, type RunRow, type Runs, terminalOf, VenturiError } from "venturi/plugin";
+import { beginning, inputText } from "venturi/internal";
+import { type RunRow, type Runs, terminalOf, VenturiError } from "venturi/plugin";
 import type { Client } from "./revision.ts";
 import { type Json, RpcError, rpcCodes, textParam } from "./rpc.ts";
 import type { Serving } from "./serving.ts";

@@ -1,4 +1,5 @@
-import { type EventOf, isMediaType, type RunEvent, type Runs, type TerminalEvent } from "venturi/plugin";
+import { isMediaType } from "venturi/internal";
+import type { EventOf, RunEvent, Runs, TerminalEvent } from "venturi/plugin";
 import type { Json } from "./rpc.ts";
 
 type Found = { readonly mediaType: string; readonly data?: string; readonly hash?: string; readonly name?: string };

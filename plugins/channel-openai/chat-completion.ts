@@ -1,12 +1,6 @@
-import {
-  argumentsText,
-  type EventOf,
-  type PendingCall,
-  RoundTexts,
-  type RunEvent,
-  type Usage,
-  withCost,
-} from "venturi/plugin";
+import { RoundTexts, withCost } from "venturi/internal";
+import type { EventOf, PendingCall, RunEvent, Usage } from "venturi/plugin";
+import { argumentsText } from "venturi/plugin/provider";
 import { ChatVendor, reasoningField, withFields } from "./chat-vendor.ts";
 
 export interface ChatRun {

@@ -1,13 +1,7 @@
-import {
-  dataUrl,
-  type FilePart,
-  type ImagePart,
-  joinNative,
-  nativeOf,
-  type Part,
-  record,
-  type TextPart,
-} from "venturi/plugin";
+import { joinNative } from "venturi/internal";
+import type { FilePart, ImagePart, Part, TextPart } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
+import { asRecord, dataUrl } from "venturi/plugin/provider";
 import { z } from "zod";
 import { audioPart, filePart, imagePart } from "./content.ts";
 
@@ -70,7 +64,7 @@ const isImage = (item: Item): item is z.output<typeof ImageItem> => item.type ==
 const isRefusal = (item: Item): item is z.output<typeof RefusalItem> => item.type === "refusal";
 
 const isFile = (item: Item): item is z.output<typeof FileItem> =>
-  item.type === "file" && record(item.file).file_data !== undefined;
+  item.type === "file" && asRecord(item.file).file_data !== undefined;
 const isAudio = (item: Item): item is z.output<typeof AudioItem> => item.type === "input_audio";
 
 const textFields = { carried: new Set(["type", "text"]) };
@@ -99,6 +93,6 @@ function audio(item: z.output<typeof AudioItem>): Part {
 
 function image(item: z.output<typeof ImageItem>): ImagePart {
   const outer = nativeOf(chatWire, item, imageFields);
-  const inner = nativeOf(chatWire, record(item.image_url), urlFields);
+  const inner = nativeOf(chatWire, asRecord(item.image_url), urlFields);
   return { ...imagePart(item.image_url.url), ...joinNative(outer, inner) };
 }

@@ -1,4 +1,6 @@
-import { joinNative, type Message, type Native, nativeOf, type Part, type ToolCallPart } from "venturi/plugin";
+import { joinNative } from "venturi/internal";
+import type { Message, Native, Part, ToolCallPart } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 import { Content, chatWire, contentParts } from "./chat-content.ts";
 import { callArguments, invalid, resultParts } from "./content.ts";

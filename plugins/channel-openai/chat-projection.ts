@@ -1,4 +1,6 @@
-import { dataFrame, Paragraphs, type PendingCall, type RunEvent, VendorAnswer, withCost } from "venturi/plugin";
+import { VendorAnswer, withCost } from "venturi/internal";
+import type { PendingCall, RunEvent } from "venturi/plugin";
+import { dataFrame, Paragraphs } from "venturi/plugin/channel";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
 import { type ChatRun, chatUsage, finishReason, functionOf, seconds, toolCall } from "./chat-completion.ts";
 import { chatWire } from "./chat-content.ts";

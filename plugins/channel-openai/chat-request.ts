@@ -1,11 +1,5 @@
-import {
-  type GenerationOptions,
-  type KnownFields,
-  type Native,
-  nativeOf,
-  type OutputFormat,
-  type RunRequest,
-} from "venturi/plugin";
+import type { GenerationOptions, KnownFields, Native, OutputFormat, RunRequest } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 import { chatWire } from "./chat-content.ts";
 import { ChatMessage, toMessages } from "./chat-messages.ts";

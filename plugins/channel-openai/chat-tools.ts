@@ -1,4 +1,7 @@
-import { joinNative, type Native, nativeOf, record, type ToolChoice, type ToolSpec } from "venturi/plugin";
+import { joinNative } from "venturi/internal";
+import type { Native, ToolChoice, ToolSpec } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 import { chatWire } from "./chat-content.ts";
 import { freeText } from "./content.ts";
@@ -61,7 +64,7 @@ const functionSpec = ({ name, description, parameters }: z.output<typeof Functio
 /** A free-text tool; on other wires a function with one argument, without its `format`. */
 function customSpec(tool: z.output<typeof CustomTool>): ToolSpec {
   const { name, description, format } = tool.custom;
-  const isFree = format == null || record(format).type === "text";
+  const isFree = format == null || asRecord(format).type === "text";
   return {
     name,
     description: description ?? "",

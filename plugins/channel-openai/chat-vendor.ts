@@ -1,4 +1,6 @@
-import { type EventOf, joined, type RunEvent, record, VendorAnswer, withNative } from "venturi/plugin";
+import { joined, VendorAnswer } from "venturi/internal";
+import type { EventOf, RunEvent } from "venturi/plugin";
+import { asRecord, withNative } from "venturi/plugin/provider";
 import { chatWire } from "./chat-content.ts";
 import { responsesWire } from "./responses-content.ts";
 
@@ -23,7 +25,7 @@ export function vendorFields(event: RunEvent): VendorFields | undefined {
 }
 
 function ofActivity({ kind, data }: EventOf<"provider.activity">): VendorFields | undefined {
-  const said = record(data);
+  const said = asRecord(data);
   if (kind === "fields") return byPlace(said);
   // Written by earlier releases.
   if (said.logprobs !== undefined) return { choice: said, message: {} };

@@ -1,5 +1,6 @@
-import { awaitRun, type ChannelHost, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
+import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { awaitRun, startRun, streamRun } from "venturi/plugin/channel";
 import { ChatExtras, type ChatRun, chatCompletion } from "./chat-completion.ts";
 import { chatWire } from "./chat-content.ts";
 import { chatHeartbeat, chatProjection } from "./chat-projection.ts";

@@ -1,19 +1,7 @@
-import {
-  awaitRun,
-  type ChannelHost,
-  dataFrame,
-  type EventOf,
-  nativeOf,
-  Paragraphs,
-  RoundTexts,
-  type RunEvent,
-  type RunRequest,
-  startRun,
-  streamRun,
-  withCost,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { RoundTexts, withCost } from "venturi/internal";
+import type { ChannelHost, EventOf, RunEvent, RunRequest, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { awaitRun, dataFrame, nativeOf, Paragraphs, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { chatUsage, seconds } from "./chat-completion.ts";
 import { errorFrame, failures, replyToFailure } from "./errors.ts";

@@ -1,16 +1,6 @@
-import {
-  type Effort,
-  efforts,
-  type FilePart,
-  type ImagePart,
-  isMediaType,
-  objectIn,
-  type Part,
-  parseDataUrl,
-  type ToolCallPart,
-  textUnlessSame,
-  VenturiError,
-} from "venturi/plugin";
+import { efforts, isMediaType, objectIn, textUnlessSame } from "venturi/internal";
+import { type Effort, type FilePart, type ImagePart, type Part, type ToolCallPart, VenturiError } from "venturi/plugin";
+import { parseDataUrl } from "venturi/plugin/channel";
 
 export const invalid = (message: string): VenturiError => new VenturiError("request.parse", "invalid_input", message);
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { type ChannelHost, type RunRow, type Runs, record, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 import { withFiles } from "./files.ts";
 import { inputItems, itemPage, type Item as Listed, Page } from "./responses-input.ts";
@@ -134,7 +135,7 @@ async function rowsOf(runs: Runs, session: string): Promise<RunRow[]> {
 }
 
 function conversation(id: string, rows: readonly RunRow[]): Record<string, unknown> {
-  const metadata = rows.flatMap((row) => record(record(row.request.channel).conversation).metadata ?? []);
+  const metadata = rows.flatMap((row) => asRecord(asRecord(row.request.channel).conversation).metadata ?? []);
   const created = Math.floor((rows[0]?.createdAt ?? Date.now()) / 1000);
   return { id, object: "conversation", created_at: created, metadata: metadata.at(-1) ?? {} };
 }

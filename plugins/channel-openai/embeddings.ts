@@ -1,5 +1,7 @@
-import { type ChannelHost, nativeOf, warningsHeader, warningsText, type ZodRoutes } from "venturi/plugin";
+import { warningsHeader, warningsText } from "venturi/internal";
+import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { nativeOf } from "venturi/plugin/channel";
 import { z } from "zod";
 import { chatWire } from "./chat-content.ts";
 import type { Options } from "./options.ts";

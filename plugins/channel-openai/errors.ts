@@ -1,16 +1,7 @@
-import {
-  dataFrame,
-  type ErrorJson,
-  fromJson,
-  httpError,
-  type PlainResponse,
-  retryAfter,
-  retryField,
-  retryHint,
-  type StreamFrames,
-  type VenturiError,
-} from "venturi/plugin";
+import { fromJson, retryAfter, retryField, retryHint } from "venturi/internal";
+import type { ErrorJson, PlainResponse, StreamFrames, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply } from "venturi/plugin/channel";
+import { dataFrame, httpError } from "venturi/plugin/channel";
 
 /** OpenAI's error format, with the vendor's own terms where the vendor rejected the request. */
 export function errorBody(error: ErrorJson): { error: Record<string, unknown> } {

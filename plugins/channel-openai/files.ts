@@ -1,14 +1,7 @@
-import {
-  type ChannelHost,
-  Files,
-  NamedFiles,
-  type Runs,
-  readForm,
-  record,
-  type StoredFile,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { Files, NamedFiles, readForm } from "venturi/internal";
+import type { ChannelHost, Runs, StoredFile, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 import { invalid } from "./content.ts";
 
@@ -96,7 +89,7 @@ export async function withFiles<T extends Item>(messages: T[], runs: () => Runs,
 /** Where messages and results have their content. */
 const lists = ["content", "output"];
 
-const idOf = (item: unknown): unknown => record(item).file_id ?? record(record(item).file).file_id;
+const idOf = (item: unknown): unknown => asRecord(item).file_id ?? asRecord(asRecord(item).file).file_id;
 const named = (item: unknown): boolean => Files.runOf(idOf(item)) !== undefined;
 
 async function inline(item: Item, files: NamedFiles): Promise<Item> {
@@ -105,7 +98,7 @@ async function inline(item: Item, files: NamedFiles): Promise<Item> {
   const { name: filename, mediaType, data } = stored;
   const url = `data:${mediaType};base64,${data}`;
   if (item.type === "file") {
-    const { file_id: _, ...file } = record(item.file);
+    const { file_id: _, ...file } = asRecord(item.file);
     return { ...item, file: { filename, ...file, file_data: url } };
   }
   const { file_id: _, ...rest } = item;

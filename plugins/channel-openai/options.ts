@@ -1,4 +1,4 @@
-import { channelOptions } from "venturi/plugin";
+import { channelOptions } from "venturi/plugin/channel";
 import type { z } from "zod";
 
 export const Options = channelOptions({

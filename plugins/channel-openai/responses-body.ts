@@ -1,13 +1,6 @@
-import {
-  type Bill,
-  type ErrorJson,
-  type RunRequest,
-  record,
-  textOf,
-  type Usage,
-  type VendorAnswer,
-  withCost,
-} from "venturi/plugin";
+import { withCost } from "venturi/internal";
+import type { Bill, ErrorJson, RunRequest, Usage, VendorAnswer } from "venturi/plugin";
+import { asRecord, textOf } from "venturi/plugin/provider";
 import { responseError } from "./responses-errors.ts";
 import { toolsOf } from "./responses-tools.ts";
 
@@ -33,7 +26,7 @@ export interface ResponseState {
 /** A response object. It echoes the request, which the stored run request can reproduce later. */
 export function responseBody(run: string, request: RunRequest, state: ResponseState): Record<string, unknown> {
   const { status, created, output, usage, bill = {}, error, reason, vendor } = state;
-  const echo = record(record(request.channel).responses);
+  const echo = asRecord(asRecord(request.channel).responses);
   const { conversation, ...said } = { ...request.native?.fields, ...echo };
   return {
     parallel_tool_calls: true,
@@ -68,7 +61,7 @@ export function responseBody(run: string, request: RunRequest, state: ResponseSt
 export const responseId = (run: string): string => `resp_${run}`;
 
 export const conversationId = (conversation: unknown): string =>
-  typeof conversation === "string" ? conversation : String(record(conversation).id);
+  typeof conversation === "string" ? conversation : String(asRecord(conversation).id);
 
 function usageOf(usage: Usage): Record<string, unknown> {
   const input = usage.inputTokens ?? 0;

@@ -1,4 +1,5 @@
-import { argumentsText, type EventOf, type NativeAnswer, type PendingCall, parseJson, record } from "venturi/plugin";
+import type { EventOf, NativeAnswer, PendingCall } from "venturi/plugin";
+import { argumentsText, asRecord, parseJson } from "venturi/plugin/provider";
 import type { Ended, Item } from "./responses-body.ts";
 import { responsesWire } from "./responses-content.ts";
 import type { ResponseOutput } from "./responses-output.ts";
@@ -62,7 +63,7 @@ export class Calls {
 
   /** What the vendor says of a call after its beginning; false when it is of something else. */
   fields(data: unknown): boolean {
-    const { call, item } = record(data);
+    const { call, item } = asRecord(data);
     if (typeof call !== "string") return false;
     Object.assign(this.#open.get(call)?.fields ?? {}, item);
     return true;
@@ -117,7 +118,7 @@ export class Calls {
 
   /** A custom tool's call, or a vendor call as the vendor wrote it. */
   #whole(event: EndedCall, index: number): string {
-    const vendors = event.signature === undefined ? {} : record(parseJson(event.signature));
+    const vendors = event.signature === undefined ? {} : asRecord(parseJson(event.signature));
     const isCustom = this.#forms.custom.has(event.name);
     const item: Item = isCustom
       ? { ...vendors, ...this.#customCall(index, event) }

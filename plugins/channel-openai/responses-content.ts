@@ -1,4 +1,7 @@
-import { dataUrl, type FilePart, joinNative, nativeOf, type Part } from "venturi/plugin";
+import { joinNative } from "venturi/internal";
+import type { FilePart, Part } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
+import { dataUrl } from "venturi/plugin/provider";
 import { z } from "zod";
 import { audioPart, filePart, filePartAt, imagePart, invalid } from "./content.ts";
 

@@ -1,4 +1,5 @@
-import { type ErrorJson, retryField } from "venturi/plugin";
+import { retryField } from "venturi/internal";
+import type { ErrorJson } from "venturi/plugin";
 import { errorBody } from "./errors.ts";
 
 /** `ResponseError.code` of the API; its clients match on them. */

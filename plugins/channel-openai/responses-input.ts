@@ -1,15 +1,5 @@
-import {
-  argumentsText,
-  dataUrl,
-  type FilePart,
-  type ImagePart,
-  type Message,
-  type Part,
-  type RunRow,
-  type Runs,
-  record,
-  withNative,
-} from "venturi/plugin";
+import type { FilePart, ImagePart, Message, Part, RunRow, Runs } from "venturi/plugin";
+import { argumentsText, asRecord, dataUrl, withNative } from "venturi/plugin/provider";
 import { z } from "zod";
 import { responsesWire } from "./responses-content.ts";
 
@@ -57,7 +47,7 @@ function contentItem(part: Part): Item[] {
   if (part.type === "text") return [withNative({ type: "input_text", text: part.text }, own(part))];
   if (part.type === "image") return [{ type: "input_image", detail: "auto", image_url: urlOf(part) }];
   if (part.type === "file") return [{ type: "input_file", filename: part.name ?? null, file_data: urlOf(part) }];
-  return part.type === "opaque" && part.wire === responsesWire ? [record(part.data)] : [];
+  return part.type === "opaque" && part.wire === responsesWire ? [asRecord(part.data)] : [];
 }
 
 const urlOf = (part: ImagePart | FilePart): string => part.url ?? dataUrl(part);
@@ -75,7 +65,7 @@ function saidItem(part: Part): Item[] {
     case "reasoning":
       return [{ type: "reasoning", summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }] }];
     case "opaque":
-      return part.wire === responsesWire ? [record(part.data)] : [];
+      return part.wire === responsesWire ? [asRecord(part.data)] : [];
     default:
       return [];
   }

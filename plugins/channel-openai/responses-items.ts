@@ -1,14 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  argumentsText,
-  joinNative,
-  type Message,
-  type Native,
-  nativeOf,
-  type Part,
-  type PendingCall,
-  type ToolCallPart,
-} from "venturi/plugin";
+import { joinNative } from "venturi/internal";
+import type { Message, Native, Part, PendingCall, ToolCallPart } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
+import { argumentsText } from "venturi/plugin/provider";
 import { z } from "zod";
 import { callArguments, invalid, resultParts } from "./content.ts";
 import { Content, contentParts, contentText, responsesWire } from "./responses-content.ts";

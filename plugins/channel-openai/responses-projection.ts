@@ -1,4 +1,6 @@
-import { type EventOf, type RunEvent, type RunRequest, record, VendorAnswer, type VenturiError } from "venturi/plugin";
+import { VendorAnswer } from "venturi/internal";
+import type { EventOf, RunEvent, RunRequest, VenturiError } from "venturi/plugin";
+import { asRecord } from "venturi/plugin/provider";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
 import { type Item, type ResponseState, responseBody, type Status } from "./responses-body.ts";
 import { Calls } from "./responses-calls.ts";
@@ -123,7 +125,7 @@ export class ResponseProjection {
     if (kind === "fields") return this.#calls.fields(data) ? "" : this.#speech.fields(data);
     if (kind === "citation") return this.#speech.cite(data);
     if (kind !== "server_tool") return "";
-    const vendors = record(data);
+    const vendors = asRecord(data);
     const vendorId = String(vendors.id ?? "");
     const known = this.#vendors.get(vendorId);
     const index = known ?? this.#output.items.length;

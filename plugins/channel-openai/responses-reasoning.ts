@@ -1,4 +1,5 @@
-import { type Part, parseJson, type ReasoningPart, record, word } from "venturi/plugin";
+import type { Part, ReasoningPart } from "venturi/plugin";
+import { asRecord, asText, parseJson } from "venturi/plugin/provider";
 
 /** Signatures of reasoning, and the provider that issued them and alone accepts them back. */
 export interface Proof {
@@ -19,10 +20,10 @@ export function sealed({ provider, encrypted, signature, id }: Proof): string | 
 
 /** The reasoning in an item issued by this service; undefined for others. */
 export function unsealed(item: Record<string, unknown>): { provider: string | undefined; part: Part } | undefined {
-  const content = word(item.encrypted_content);
+  const content = asText(item.encrypted_content);
   if (content?.startsWith(prefix) !== true) return undefined;
-  const said = record(parseJson(Buffer.from(content.slice(prefix.length), "base64url").toString()));
-  const [encrypted, signature, id] = [word(said.e), word(said.s), word(said.i)];
+  const said = asRecord(parseJson(Buffer.from(content.slice(prefix.length), "base64url").toString()));
+  const [encrypted, signature, id] = [asText(said.e), asText(said.s), asText(said.i)];
   const part: ReasoningPart = {
     type: "reasoning",
     text: textOf(item),
@@ -30,8 +31,8 @@ export function unsealed(item: Record<string, unknown>): { provider: string | un
     ...(signature === undefined ? {} : { signature }),
     ...(id === undefined ? {} : { id }),
   };
-  return { provider: word(said.p), part };
+  return { provider: asText(said.p), part };
 }
 
 const textOf = ({ summary }: Record<string, unknown>): string =>
-  (Array.isArray(summary) ? summary : []).map((each) => word(record(each).text) ?? "").join("\n\n");
+  (Array.isArray(summary) ? summary : []).map((each) => asText(asRecord(each).text) ?? "").join("\n\n");

@@ -1,13 +1,6 @@
-import {
-  type GenerationOptions,
-  type KnownFields,
-  type Message,
-  type Native,
-  nativeOf,
-  type OutputFormat,
-  type RunRequest,
-  record,
-} from "venturi/plugin";
+import type { GenerationOptions, KnownFields, Message, Native, OutputFormat, RunRequest } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 import { effortOf } from "./content.ts";
 import { responsesWire } from "./responses-content.ts";
@@ -129,7 +122,7 @@ function outputOf(format: z.output<typeof Format> | null | undefined): { output?
   if (format?.type !== "json_schema") return {};
   const { name, schema } = format as Extract<z.output<typeof Format>, { type: "json_schema" }>;
   const own = nativeOf(responsesWire, format, schemaFields);
-  return { output: { name, schema: record(schema), native: own.native ?? native } };
+  return { output: { name, schema: asRecord(schema), native: own.native ?? native } };
 }
 
 const schemaFields = { carried: new Set(["type", "name", "schema"]), defaults: { strict: false } };

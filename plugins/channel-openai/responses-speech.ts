@@ -1,4 +1,5 @@
-import { type EventOf, list, type NativeAnswer, record } from "venturi/plugin";
+import type { EventOf, NativeAnswer } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 import { chatWire } from "./chat-content.ts";
 import type { Ended, Item } from "./responses-body.ts";
 import { responsesWire } from "./responses-content.ts";
@@ -61,15 +62,15 @@ export class Speech {
 
   /** What the vendor says of items and parts beyond their text; see the provider's decoder. */
   fields(data: unknown): string {
-    const { message, part, item, parts } = record(data);
-    if (message !== undefined) return this.close() + this.#beginMessage(record(message));
+    const { message, part, item, parts } = asRecord(data);
+    if (message !== undefined) return this.close() + this.#beginMessage(asRecord(message));
     const open = this.#open;
     if (open === undefined) return "";
     if (part === "text" || part === "refusal") return open.kind === "message" ? this.#beginPart(part) : "";
     Object.assign(open.fields, item);
     if (open.kind !== "message") return "";
-    for (const [index, each] of Object.entries(record(parts))) {
-      const { logprobs, ...fields } = record(each);
+    for (const [index, each] of Object.entries(asRecord(parts))) {
+      const { logprobs, ...fields } = asRecord(each);
       const said = open.parts[Number(index)];
       if (said === undefined) continue;
       Object.assign(said.fields, fields);
@@ -178,6 +179,6 @@ const none: readonly unknown[] = [];
 
 /** Chat Completions has them in the same form, one level deeper. */
 function logprobsOf({ wire, fields: { logprobs } }: NativeAnswer): readonly unknown[] {
-  if (wire === responsesWire) return list(logprobs);
-  return wire === chatWire ? list(record(logprobs).content) : none;
+  if (wire === responsesWire) return asList(logprobs);
+  return wire === chatWire ? asList(asRecord(logprobs).content) : none;
 }

@@ -1,13 +1,7 @@
-import {
-  type ChannelHost,
-  type RunRow,
-  type Runs,
-  record,
-  streamRun,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { streamRun } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 import { invalid } from "./content.ts";
 import { failures } from "./errors.ts";
@@ -78,8 +72,8 @@ export async function rowOf(runs: Runs, id: string): Promise<RunRow> {
 /** A stored response; one with `store: false` is not found, as with the vendor. */
 async function responseRow(runs: Runs, id: string): Promise<RunRow> {
   const row = await rowOf(runs, id);
-  const said = record(row.request.channel).responses;
-  if (said === undefined || (record(said).store === false && record(said).background !== true)) throw missing(id);
+  const said = asRecord(row.request.channel).responses;
+  if (said === undefined || (asRecord(said).store === false && asRecord(said).background !== true)) throw missing(id);
   return row;
 }
 

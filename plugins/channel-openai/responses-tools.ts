@@ -1,4 +1,6 @@
-import { type Native, nativeOf, record, type ToolChoice, type ToolSpec } from "venturi/plugin";
+import type { Native, ToolChoice, ToolSpec } from "venturi/plugin";
+import { nativeOf } from "venturi/plugin/channel";
+import { asRecord } from "venturi/plugin/provider";
 import { z } from "zod";
 import { freeText } from "./content.ts";
 import { responsesWire } from "./responses-content.ts";
@@ -74,7 +76,7 @@ const functionSpec = ({ name, description, parameters }: FunctionTool): ToolSpec
 
 /** A free-text tool; on other wires a function with one argument, without its `format`. */
 function customSpec(tool: CustomTool): ToolSpec {
-  const isFree = tool.format == null || record(tool.format).type === "text";
+  const isFree = tool.format == null || asRecord(tool.format).type === "text";
   const translated = Object.keys(tool).filter((field) => field !== "format" || isFree);
   return {
     name: tool.name,
@@ -121,7 +123,7 @@ export function toolForms(specs: readonly ToolSpec[]): ToolForms {
     if (type === "custom") custom.add(name);
     if (type !== undefined && type !== "namespace") whole.add(name);
     if (type !== "namespace" || typeof space !== "string" || !Array.isArray(tools)) continue;
-    for (const each of tools) namespaces.set(String(record(each).name), space);
+    for (const each of tools) namespaces.set(String(asRecord(each).name), space);
   }
   return { custom, whole, namespaces };
 }

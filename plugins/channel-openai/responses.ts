@@ -1,16 +1,8 @@
 import { randomUUID } from "node:crypto";
-import {
-  awaitRun,
-  type ChannelHost,
-  type PendingCall,
-  type Runs,
-  readerGone,
-  startRun,
-  streamRun,
-  terminalOf,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { readerGone } from "venturi/internal";
+import { type ChannelHost, type PendingCall, type Runs, terminalOf, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { awaitRun, startRun, streamRun } from "venturi/plugin/channel";
 import { invalid } from "./content.ts";
 import { failures, replyToFailure } from "./errors.ts";
 import { withFiles } from "./files.ts";

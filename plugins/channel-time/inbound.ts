@@ -1,4 +1,5 @@
-import { type ChannelHost, type Clock, messageOf, parseUntrusted, type Runs, VenturiError } from "venturi/plugin";
+import { parseUntrusted } from "venturi/internal";
+import { type ChannelHost, type Clock, messageOf, type Runs, VenturiError } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import type { InboundOptions } from "./inbound-options.ts";

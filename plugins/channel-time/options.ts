@@ -1,4 +1,5 @@
-import { didYouMean, type OptionProblem } from "venturi/plugin";
+import { didYouMean } from "venturi/internal";
+import type { OptionProblem } from "venturi/plugin";
 import { z } from "zod";
 import { InboundOptions } from "./inbound-options.ts";
 import { timingProblems } from "./occurrences.ts";

@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  Egress,
-  type EgressFetch,
-  egressFetch,
-  messageOf,
-  namesPrivate,
-  redactor,
-  VenturiError,
-} from "venturi/plugin";
+import { Egress, egressFetch, namesPrivate, redactor } from "venturi/internal";
+import { type Clock, type EgressFetch, messageOf, VenturiError } from "venturi/plugin";
 import type { Message } from "./message.ts";
 import { signedHeaders } from "./sign.ts";
 import { backoff, type WebhookOptions } from "./webhook-options.ts";

@@ -1,4 +1,6 @@
-import { Duration, overlaps, RunInput } from "venturi/plugin";
+import { overlaps } from "venturi/internal";
+import { Duration } from "venturi/plugin";
+import { RunInput } from "venturi/plugin/channel";
 import { z } from "zod";
 import { momentIn } from "./moment.ts";
 

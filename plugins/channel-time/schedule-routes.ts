@@ -1,12 +1,5 @@
-import {
-  type Caller,
-  type ChannelHost,
-  ErrorBody,
-  named,
-  type StoredSchedule,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { ErrorBody, named } from "venturi/internal";
+import { type Caller, type ChannelHost, type StoredSchedule, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { isoOf } from "./moment.ts";

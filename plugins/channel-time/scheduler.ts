@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  type Journal,
-  type KeyValues,
-  type Log,
-  messageOf,
-  type Runs,
-  type StoredSchedule,
-  StoredSchedules,
-} from "venturi/plugin";
+import { StoredSchedules } from "venturi/internal";
+import { type Clock, type Journal, type KeyValues, type Log, messageOf, type Runs, type StoredSchedule } from "venturi/plugin";
 import { fromConfig, idOf, type Schedule, watched } from "./schedule.ts";
 import type { ScheduleOptions } from "./schedule-options.ts";
 import { ScheduleStates } from "./schedule-state.ts";

@@ -1,4 +1,5 @@
-import { Duration, egressOptions } from "venturi/plugin";
+import { egressOptions } from "venturi/internal";
+import { Duration } from "venturi/plugin";
 import { z } from "zod";
 
 export const webhookEvents = [

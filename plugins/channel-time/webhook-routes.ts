@@ -1,4 +1,5 @@
-import { type Caller, type ChannelHost, ErrorBody, named, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { ErrorBody, named } from "venturi/internal";
+import { type Caller, type ChannelHost, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import type { DeadLetter } from "./lanes.ts";

@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  type Journal,
-  type KeyValues,
-  type Log,
-  messageOf,
-  type RunRow,
-  type Runs,
-  sleep,
-} from "venturi/plugin";
+import { sleep } from "venturi/internal";
+import { type Clock, type Journal, type KeyValues, type Log, messageOf, type RunRow, type Runs } from "venturi/plugin";
 import { Courier } from "./courier.ts";
 import { RunCursor } from "./cursor.ts";
 import { Lanes, space } from "./lanes.ts";

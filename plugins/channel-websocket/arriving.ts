@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
-import { type Account, type Charge, inputWeight, VenturiError } from "venturi/plugin";
+import { inputWeight } from "venturi/internal";
+import { type Account, type Charge, VenturiError } from "venturi/plugin";
 
 /** Smaller messages are not charged while they arrive, and may take their time. */
 const small = 64 * 1024;

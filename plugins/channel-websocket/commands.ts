@@ -1,4 +1,6 @@
-import { callSettings, complaintsOf, parseUntrusted, RunInput, VenturiError } from "venturi/plugin";
+import { callSettings, complaintsOf, parseUntrusted } from "venturi/internal";
+import { VenturiError } from "venturi/plugin";
+import { RunInput } from "venturi/plugin/channel";
 import { z } from "zod";
 
 const id = z.string().max(256).optional().describe("the client's own name for this, sent back with the answer");

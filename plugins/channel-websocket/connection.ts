@@ -1,15 +1,5 @@
-import {
-  type ChannelHost,
-  type Charge,
-  callRequest,
-  type FeedItem,
-  type RunEvent,
-  type Runs,
-  StallWatch,
-  traceHeadersOf,
-  VenturiError,
-  wrap,
-} from "venturi/plugin";
+import { callRequest, StallWatch, traceHeadersOf, wrap } from "venturi/internal";
+import { type ChannelHost, type Charge, type FeedItem, type RunEvent, type Runs, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import type { WebSocket } from "ws";
 import { Arriving } from "./arriving.ts";

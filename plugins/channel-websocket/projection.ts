@@ -1,4 +1,5 @@
-import { type EventOf, type RunEvent, Sentences } from "venturi/plugin";
+import type { EventOf, RunEvent } from "venturi/plugin";
+import { Sentences } from "venturi/plugin/channel";
 
 export interface Projected {
   /** Last seq the client has seen. */

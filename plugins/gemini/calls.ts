@@ -1,4 +1,6 @@
-import { type Delta, type JsonPlace, type Quirks, type ToolCallDelta, textAt, word } from "venturi/plugin";
+import { textAt } from "venturi/internal";
+import type { Delta, JsonPlace, Quirks, ToolCallDelta } from "venturi/plugin";
+import { asText } from "venturi/plugin/provider";
 import { PartialArguments } from "./partial-arguments.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -56,8 +58,8 @@ export class Calls {
 
   /** Whether this part begins a call; one without a name, or with the open call's id, continues the open one. */
   #begin(call: Wire): boolean {
-    const name = word(call.name);
-    const id = word(call.id);
+    const name = asText(call.name);
+    const id = asText(call.id);
     if (name === undefined || (this.#open !== undefined && id !== undefined && id === this.#open.id)) return false;
     // A call not closed before the next one stays incomplete and is never run.
     if (this.#open !== undefined) this.#quirks.count("call_not_closed");

@@ -1,13 +1,5 @@
-import {
-  argumentsObject,
-  type FilePart,
-  type ImagePart,
-  type Message,
-  type Part,
-  parseJson,
-  type ToolCallPart,
-  type ToolResultPart,
-} from "venturi/plugin";
+import type { FilePart, ImagePart, Message, Part, ToolCallPart, ToolResultPart } from "venturi/plugin";
+import { argumentsObject, parseJson } from "venturi/plugin/provider";
 import { wireName } from "./decoder.ts";
 
 export interface Content {

@@ -1,18 +1,6 @@
-import {
-  answerOf,
-  type Decoder,
-  type Delta,
-  type FinishReason,
-  type Frame,
-  list,
-  otherFields,
-  parseJson,
-  Quirks,
-  record,
-  ToldFields,
-  type VenturiError,
-  word,
-} from "venturi/plugin";
+import { answerOf, otherFields, ToldFields } from "venturi/internal";
+import type { Decoder, Delta, FinishReason, Frame, VenturiError } from "venturi/plugin";
+import { asList, asRecord, asText, parseJson, Quirks } from "venturi/plugin/provider";
 import { Calls, type Source } from "./calls.ts";
 import { broken, errorOf, malformedCall } from "./errors.ts";
 import { usageOf } from "./usage.ts";
@@ -44,9 +32,9 @@ export class GeminiDecoder implements Decoder {
     const parsed = parseJson(frame.data);
     if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
     // An array in one event: a gateway wrapped the other form of this wire.
-    if (!Array.isArray(parsed)) return this.#response(record(parsed), { text: frame.data, place: [] }, out);
+    if (!Array.isArray(parsed)) return this.#response(asRecord(parsed), { text: frame.data, place: [] }, out);
     for (let at = 0; at < parsed.length; at++) {
-      this.#response(record(parsed[at]), { text: frame.data, place: [at] }, out);
+      this.#response(asRecord(parsed[at]), { text: frame.data, place: [at] }, out);
     }
   }
 
@@ -86,29 +74,29 @@ export class GeminiDecoder implements Decoder {
     }
     if (!this.#identified) this.#identify(response, out);
     this.#tell(response, out);
-    const candidates = list(response.candidates);
+    const candidates = asList(response.candidates);
     for (let i = 0; i < candidates.length; i++) {
-      this.#candidate(record(candidates[i]), { ...source, place: [...source.place, "candidates", i] }, out);
+      this.#candidate(asRecord(candidates[i]), { ...source, place: [...source.place, "candidates", i] }, out);
     }
-    const blocked = specified(record(response.promptFeedback).blockReason);
-    if (blocked !== undefined) this.#block(blocked, record(response.promptFeedback), out);
-    if (response.usageMetadata !== undefined) this.#count(record(response.usageMetadata), out);
+    const blocked = specified(asRecord(response.promptFeedback).blockReason);
+    if (blocked !== undefined) this.#block(blocked, asRecord(response.promptFeedback), out);
+    if (response.usageMetadata !== undefined) this.#count(asRecord(response.usageMetadata), out);
     if (candidates.length === 0 && blocked === undefined && response.usageMetadata === undefined) this.#other(response);
   }
 
   /** Fields of the answer, and of its candidate under `candidate.`; most come with every chunk. */
   #tell(response: Wire, out: Delta[]): void {
     const own = otherFields(response, known.response);
-    const [first] = list(response.candidates);
-    const ofCandidate = first === undefined ? undefined : otherFields(record(first), known.candidate, "candidate.");
+    const [first] = asList(response.candidates);
+    const ofCandidate = first === undefined ? undefined : otherFields(asRecord(first), known.candidate, "candidate.");
     if (own === undefined && ofCandidate === undefined) return;
     const news = this.#told.news({ ...own, ...ofCandidate });
     if (news !== undefined) out.push({ type: "response", ...answerOf(wireName, news) });
   }
 
   #identify(response: Wire, out: Delta[]): void {
-    const id = word(response.responseId);
-    const model = word(response.modelVersion);
+    const id = asText(response.responseId);
+    const model = asText(response.modelVersion);
     if (id === undefined && model === undefined) return;
     this.#identified = true;
     out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
@@ -116,15 +104,15 @@ export class GeminiDecoder implements Decoder {
 
   #candidate(candidate: Wire, { text, place }: Source, out: Delta[]): void {
     if ((candidate.index ?? place.at(-1)) !== 0) return this.quirks.count("further_candidate");
-    if (this.#finish !== undefined && list(record(candidate.content).parts).length > 0) {
+    if (this.#finish !== undefined && asList(asRecord(candidate.content).parts).length > 0) {
       this.quirks.count("content_after_finish");
     }
-    const parts = list(record(candidate.content).parts);
+    const parts = asList(asRecord(candidate.content).parts);
     for (let at = 0; at < parts.length; at++) {
-      this.#part(record(parts[at]), { text, place: [...place, "content", "parts", at] }, out);
+      this.#part(asRecord(parts[at]), { text, place: [...place, "content", "parts", at] }, out);
     }
     this.#finish = specified(candidate.finishReason) ?? this.#finish;
-    this.#finishMessage = word(candidate.finishMessage) ?? this.#finishMessage;
+    this.#finishMessage = asText(candidate.finishMessage) ?? this.#finishMessage;
     for (const key of citations) {
       if (candidate[key] === undefined) continue;
       out.push({ type: "activity", kind: "citation", wire: wireName, data: { [key]: candidate[key] } });
@@ -132,7 +120,7 @@ export class GeminiDecoder implements Decoder {
   }
 
   #part(part: Wire, { text, place }: Source, out: Delta[]): void {
-    const signature = word(part.thoughtSignature);
+    const signature = asText(part.thoughtSignature);
     if (typeof part.text === "string") {
       if (part.thought === true) return this.#thought(part.text, signature, out);
       this.#thinking = false;
@@ -143,7 +131,7 @@ export class GeminiDecoder implements Decoder {
     if (part.functionCall !== undefined) {
       this.#thinking = false;
       const source = { text, place: [...place, "functionCall"] };
-      return this.#calls.push({ call: record(part.functionCall), signature, source }, out);
+      return this.#calls.push({ call: asRecord(part.functionCall), signature, source }, out);
     }
     this.#kept(part, signature, out);
   }
@@ -178,7 +166,7 @@ export class GeminiDecoder implements Decoder {
 
   #block(reason: string, feedback: Wire, out: Delta[]): void {
     this.#blocked = reason;
-    const message = word(feedback.blockReasonMessage);
+    const message = asText(feedback.blockReasonMessage);
     if (message !== undefined) out.push({ type: "refusal", text: message });
   }
 
@@ -219,7 +207,7 @@ export class GeminiDecoder implements Decoder {
 
 /** An enum's zero value, which gateways write out where Google omits the field. */
 const specified = (reason: unknown): string | undefined =>
-  typeof reason === "string" && reason.endsWith("_UNSPECIFIED") ? undefined : word(reason);
+  typeof reason === "string" && reason.endsWith("_UNSPECIFIED") ? undefined : asText(reason);
 
 /** What is read here. */
 const known = {

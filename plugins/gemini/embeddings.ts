@@ -1,4 +1,5 @@
-import { type Embeddings, type EmbedRequest, list, record, VenturiError } from "venturi/plugin";
+import { type Embeddings, type EmbedRequest, VenturiError } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 
 const op = "provider.embed";
 
@@ -14,7 +15,7 @@ function textOf(input: string | readonly number[]): string {
 }
 
 export function embeddingsOf(json: unknown): Embeddings {
-  const vectors = list(record(json).embeddings).map((each) => list(record(each).values).map(Number));
+  const vectors = asList(asRecord(json).embeddings).map((each) => asList(asRecord(each).values).map(Number));
   if (vectors.length === 0) throw new VenturiError(op, "llm_error", "the provider's answer has no embeddings");
   return { vectors, usage: {} };
 }

@@ -1,14 +1,6 @@
-import {
-  collectWith,
-  count,
-  definePlugin,
-  hasLateSystem,
-  httpOptions,
-  httpProvider,
-  notCounted,
-  record,
-  type Wire,
-} from "venturi/plugin";
+import { hasLateSystem, notCounted } from "venturi/internal";
+import { definePlugin, type Wire } from "venturi/plugin";
+import { asCount, asRecord, collectWith, httpOptions, httpProvider } from "venturi/plugin/provider";
 import { z } from "zod";
 import { GeminiDecoder, wireName } from "./decoder.ts";
 import { embeddingsBody, embeddingsOf } from "./embeddings.ts";
@@ -51,7 +43,7 @@ export default definePlugin({
           headers: options.apiKey === undefined ? {} : { "x-goog-api-key": options.apiKey },
           body: { generateContentRequest: { model: `models/${request.model}`, ...bodyOf(request) } },
         }),
-        read: (json) => count(record(json).totalTokens) ?? notCounted(),
+        read: (json) => asCount(asRecord(json).totalTokens) ?? notCounted(),
       },
       collect: (json, text) => collectWith(new GeminiDecoder(), json, text),
       embedding: {

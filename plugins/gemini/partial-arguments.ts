@@ -1,4 +1,4 @@
-import { list, record } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 
 type Segment = string | number;
 
@@ -16,7 +16,7 @@ export class PartialArguments {
   /** The text added by these pieces. `number`: the number of a piece as it was received. */
   write(pieces: unknown, number: (at: number) => string | undefined = () => undefined): string {
     let text = this.#begin();
-    for (const [at, piece] of list(pieces).entries()) text += this.#piece(record(piece), () => number(at));
+    for (const [at, piece] of asList(pieces).entries()) text += this.#piece(asRecord(piece), () => number(at));
     return text;
   }
 

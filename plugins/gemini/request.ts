@@ -1,14 +1,6 @@
-import {
-  type Effort,
-  type GenerationOptions,
-  type GenerationRequest,
-  list,
-  prefaced,
-  record,
-  type ToolChoice,
-  type ToolSpec,
-  textOf,
-} from "venturi/plugin";
+import { prefaced } from "venturi/internal";
+import type { Effort, GenerationOptions, GenerationRequest, ToolChoice, ToolSpec } from "venturi/plugin";
+import { asList, asRecord, textOf } from "venturi/plugin/provider";
 import { contentsOf } from "./contents.ts";
 
 type Body = Record<string, unknown>;
@@ -44,8 +36,8 @@ export function bodyOf(request: GenerationRequest): Body {
   const body: Body = { contents: contentsOf(turns, request.model) };
   const system = preface.map(textOf);
   if (system.length > 0) body.systemInstruction = { parts: [{ text: system.join("\n\n") }] };
-  const generationConfig = { ...config, ...record(rest.generationConfig) };
-  const tools = [...declarations(request.tools), ...list(rest.tools)];
+  const generationConfig = { ...config, ...asRecord(rest.generationConfig) };
+  const tools = [...declarations(request.tools), ...asList(rest.tools)];
   if (request.tools.length > 0 && request.toolChoice !== undefined) {
     body.toolConfig = { functionCallingConfig: choiceOf(request.toolChoice) };
   }

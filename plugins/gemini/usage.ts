@@ -1,14 +1,15 @@
-import { count, record, type Usage } from "venturi/plugin";
+import type { Usage } from "venturi/plugin";
+import { asCount, asRecord } from "venturi/plugin/provider";
 
 /** Google counts thoughts and tool prompts separately; output and input are the sums. */
 export function usageOf(figures: unknown, source: "reported" | "partial"): Usage {
-  const from = record(figures);
+  const from = asRecord(figures);
   const usage: Usage = { source };
-  const prompt = count(from.promptTokenCount);
-  const answer = count(from.candidatesTokenCount) ?? count(from.responseTokenCount);
-  const thoughts = count(from.thoughtsTokenCount);
-  const cached = count(from.cachedContentTokenCount);
-  if (prompt !== undefined) usage.inputTokens = prompt + (count(from.toolUsePromptTokenCount) ?? 0);
+  const prompt = asCount(from.promptTokenCount);
+  const answer = asCount(from.candidatesTokenCount) ?? asCount(from.responseTokenCount);
+  const thoughts = asCount(from.thoughtsTokenCount);
+  const cached = asCount(from.cachedContentTokenCount);
+  if (prompt !== undefined) usage.inputTokens = prompt + (asCount(from.toolUsePromptTokenCount) ?? 0);
   if (answer !== undefined || thoughts !== undefined) usage.outputTokens = (answer ?? 0) + (thoughts ?? 0);
   if (thoughts !== undefined) usage.reasoningTokens = thoughts;
   if (cached !== undefined) usage.cacheReadTokens = cached;
@@ -23,5 +24,5 @@ export function usageOf(figures: unknown, source: "reported" | "partial"): Usage
 
 const ofModality = (details: unknown, modality: string): number | undefined =>
   Array.isArray(details)
-    ? count(record(details.find((each) => record(each).modality === modality)).tokenCount)
+    ? asCount(asRecord(details.find((each) => asRecord(each).modality === modality)).tokenCount)
     : undefined;

@@ -1,4 +1,5 @@
-import { Egress, VenturiError } from "venturi/plugin";
+import { Egress } from "venturi/internal";
+import { VenturiError } from "venturi/plugin";
 import type { Operation } from "./operation.ts";
 import type { HttpToolOptions } from "./options.ts";
 

@@ -1,4 +1,5 @@
-import { egressOptions, Size, toolOptions } from "venturi/plugin";
+import { egressOptions } from "venturi/internal";
+import { Size, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { OperationOptions } from "./operation.ts";
 

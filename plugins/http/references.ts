@@ -1,4 +1,5 @@
-import { atPointer, VenturiError } from "venturi/plugin";
+import { atPointer } from "venturi/internal";
+import { VenturiError } from "venturi/plugin";
 
 const deepest = 64;
 const most = 20_000;

@@ -1,5 +1,6 @@
 import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
-import { definePlugin, type PluginContext, redactor, type Tool, type ToolSource } from "venturi/plugin";
+import { redactor } from "venturi/internal";
+import { definePlugin, type PluginContext, type Tool, type ToolSource } from "venturi/plugin";
 import { Connection } from "./connection.ts";
 import { clientCredentials } from "./oauth/client-credentials.ts";
 import { UserAccess } from "./oauth/user-access.ts";

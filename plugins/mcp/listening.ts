@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { type Clock, sleep } from "venturi/plugin";
+import { sleep } from "venturi/internal";
+import type { Clock } from "venturi/plugin";
 
 export interface Listening {
   readonly clock: Clock;

@@ -1,4 +1,5 @@
-import { Duration, egressOptions, toolOptions } from "venturi/plugin";
+import { egressOptions } from "venturi/internal";
+import { Duration, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { OAuthOptions } from "./oauth/options.ts";
 

@@ -7,15 +7,8 @@ import type {
   Progress,
   Tool as RemoteTool,
 } from "@modelcontextprotocol/client";
-import {
-  type Effect,
-  fromToolOptions,
-  messageOf,
-  type Tool,
-  type ToolContext,
-  traceHeadersIn,
-  VenturiError,
-} from "venturi/plugin";
+import { traceHeadersIn } from "venturi/internal";
+import { type Effect, fromToolOptions, messageOf, type Tool, type ToolContext, VenturiError } from "venturi/plugin";
 import { Questions } from "./elicitation.ts";
 import type { McpOptions } from "./options.ts";
 import type { Vetted } from "./pin.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
-import { Egress, type EgressFetch, egressFetch, namesPrivate } from "venturi/plugin";
+import { Egress, egressFetch, namesPrivate } from "venturi/internal";
+import type { EgressFetch } from "venturi/plugin";
 import type { McpOptions } from "./options.ts";
 
 /** A new transport to the server. The libraries are loaded on first use. */

@@ -1,17 +1,5 @@
-import {
-  type Amount,
-  type Billed,
-  type Hold,
-  type OverAccount,
-  type Reached,
-  type Reservation,
-  type Reserved,
-  sumUsage,
-  type UsageEntry,
-  type UsageQuery,
-  type UsageRow,
-  UsageSums,
-} from "venturi/plugin";
+import { type Amount, type Billed, type Hold, type OverAccount, type Reached, type Reservation, type Reserved, type UsageEntry, type UsageQuery, type UsageRow } from "venturi/plugin";
+import { sumUsage, UsageSums } from "venturi/internal";
 
 interface Account {
   nanos: number;

@@ -1,4 +1,5 @@
-import { type KeyRange, type KeyValue, type KeyValues, mostListed } from "venturi/plugin";
+import { mostListed } from "venturi/internal";
+import type { KeyRange, KeyValue, KeyValues } from "venturi/plugin";
 
 export class MemoryKeyValues implements KeyValues {
   readonly #spaces = new Map<string, Map<string, KeyValue>>();

@@ -1,14 +1,5 @@
-import {
-  asksDigests,
-  type EndOfRun,
-  fitPage,
-  type ListQuery,
-  metadataText,
-  mostWords,
-  type RunRow,
-  sortCursor,
-  wordsOf,
-} from "venturi/plugin";
+import { asksDigests, fitPage, metadataText, mostWords, sortCursor, wordsOf } from "venturi/internal";
+import type { EndOfRun, ListQuery, RunRow } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs, given in order of arrival, and the next cursor. */

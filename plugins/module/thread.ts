@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { isCode, type Log, messageOf, RichOutput, type ToolContext, VenturiError } from "venturi/plugin";
+import { isCode } from "venturi/internal";
+import { type Log, messageOf, RichOutput, type ToolContext, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { loadTool } from "./load.ts";
 import type { FromThread, Level, PlainContext, ThreadOptions, ToThread } from "./thread-protocol.ts";

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type Code, isCode, messageOf, RichOutput, type ToolContext, VenturiError } from "venturi/plugin";
+import { isCode } from "venturi/internal";
+import { type Code, messageOf, RichOutput, type ToolContext, VenturiError } from "venturi/plugin";
 import type { FromThread, PlainContext, ThreadOptions, ToThread } from "./thread-protocol.ts";
 
 export type Loaded = Extract<FromThread, { type: "loaded" }>;

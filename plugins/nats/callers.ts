@@ -1,4 +1,5 @@
-import { type RunState, tooManyRuns } from "venturi/plugin";
+import { tooManyRuns } from "venturi/internal";
+import type { RunState } from "venturi/plugin";
 import type { Line, Lines } from "./lines.ts";
 import type { Names } from "./names.ts";
 import type { Tails } from "./tails.ts";

@@ -1,4 +1,5 @@
-import { type Claim, type ClaimFilter, claimedRequest, type Ownership } from "venturi/plugin";
+import { claimedRequest } from "venturi/internal";
+import type { Claim, ClaimFilter, Ownership } from "venturi/plugin";
 import { inOrder } from "./catalog.ts";
 import type { Known } from "./known.ts";
 import { type Names, untoken, within } from "./names.ts";

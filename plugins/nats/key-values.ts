@@ -1,4 +1,5 @@
-import { type KeyRange, type KeyValue, type KeyValues, mostListed } from "venturi/plugin";
+import { mostListed } from "venturi/internal";
+import type { KeyRange, KeyValue, KeyValues } from "venturi/plugin";
 import { failed } from "./failures.ts";
 import { type Names, untoken } from "./names.ts";
 import { fence } from "./standing.ts";

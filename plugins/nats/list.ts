@@ -1,4 +1,5 @@
-import { asksDigests, type ListQuery, noDigests, type RunRow } from "venturi/plugin";
+import { asksDigests, noDigests } from "venturi/internal";
+import type { ListQuery, RunRow } from "venturi/plugin";
 import { cursorOf } from "./catalog.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";

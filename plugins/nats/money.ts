@@ -1,19 +1,5 @@
-import {
-  type Amount,
-  type Billed,
-  type Hold,
-  type KeyValues,
-  type OverAccount,
-  type Reached,
-  type Reservation,
-  type Reserved,
-  type RunEvent,
-  sumUsage,
-  type UsageEntry,
-  type UsageQuery,
-  type UsageRow,
-  UsageSums,
-} from "venturi/plugin";
+import { type Amount, type Billed, type Hold, type KeyValues, type OverAccount, type Reached, type Reservation, type Reserved, type RunEvent, type UsageEntry, type UsageQuery, type UsageRow } from "venturi/plugin";
+import { sumUsage, UsageSums } from "venturi/internal";
 import { failed } from "./failures.ts";
 import type { Names } from "./names.ts";
 import type { Write } from "./parts.ts";

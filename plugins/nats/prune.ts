@@ -1,4 +1,5 @@
-import { type PruneOptions, pruneInSteps } from "venturi/plugin";
+import { pruneInSteps } from "venturi/internal";
+import type { PruneOptions } from "venturi/plugin";
 import type { Blobs } from "./blobs.ts";
 import type { Callers } from "./callers.ts";
 import type { Known } from "./known.ts";

@@ -1,4 +1,5 @@
-import { type Cursor, type RunEvent, storedEvents } from "venturi/plugin";
+import { storedEvents } from "venturi/internal";
+import type { Cursor, RunEvent } from "venturi/plugin";
 import { blockOf, type Names, runOf } from "./names.ts";
 import { isPart } from "./parts.ts";
 import { standingOf } from "./standing.ts";

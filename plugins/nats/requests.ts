@@ -1,4 +1,5 @@
-import { listedRequest, type RunRow } from "venturi/plugin";
+import { listedRequest } from "venturi/internal";
+import type { RunRow } from "venturi/plugin";
 import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
 import { isPart } from "./parts.ts";

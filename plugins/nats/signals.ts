@@ -1,4 +1,5 @@
-import { type Cursor, type Signal, storedBody, VenturiError } from "venturi/plugin";
+import { storedBody } from "venturi/internal";
+import { type Cursor, type Signal, VenturiError } from "venturi/plugin";
 import { type Changing, change } from "./changes.ts";
 import { failed } from "./failures.ts";
 import { runOf } from "./names.ts";

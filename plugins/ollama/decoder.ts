@@ -1,22 +1,6 @@
-import {
-  answerOf,
-  count,
-  type Decoder,
-  type Delta,
-  type FinishReason,
-  type Frame,
-  type JsonPlace,
-  list,
-  otherFields,
-  Quirks,
-  RepeatedJson,
-  record,
-  type ToolCallDelta,
-  textAt,
-  type Usage,
-  varying,
-  word,
-} from "venturi/plugin";
+import { answerOf, otherFields, RepeatedJson, textAt, varying } from "venturi/internal";
+import type { Decoder, Delta, FinishReason, Frame, JsonPlace, ToolCallDelta, Usage } from "venturi/plugin";
+import { asCount, asList, asRecord, asText, Quirks } from "venturi/plugin/provider";
 import { broken, errorOf } from "./errors.ts";
 
 export const wireName = "ollama";
@@ -45,7 +29,7 @@ export class OllamaDecoder implements Decoder {
       out.push({ type: "error", error: broken("a line is not valid JSON; the stream cannot be trusted further") });
       return;
     }
-    this.#line(record(parsed), frame.data, out);
+    this.#line(asRecord(parsed), frame.data, out);
   }
 
   end(out: Delta[]): void {
@@ -60,22 +44,22 @@ export class OllamaDecoder implements Decoder {
       out.push({ type: "error", error: errorOf(line) });
       return;
     }
-    if (!this.#identified && word(line.model) !== undefined) {
+    if (!this.#identified && asText(line.model) !== undefined) {
       this.#identified = true;
       out.push({ type: "response", model: String(line.model) });
     }
-    const message = record(line.message);
+    const message = asRecord(line.message);
     const thinking = message.thinking ?? line.thinking;
     const text = message.content ?? line.response;
     if (typeof thinking === "string" && thinking !== "") out.push({ type: "reasoning", text: thinking });
     if (typeof text === "string" && text !== "") out.push({ type: "text", text });
     if (message.tool_calls !== undefined) {
-      const calls = list(message.tool_calls);
+      const calls = asList(message.tool_calls);
       for (let at = 0; at < calls.length; at++) {
-        this.#call(record(calls[at]), { text: source, place: ["message", "tool_calls", at] }, out);
+        this.#call(asRecord(calls[at]), { text: source, place: ["message", "tool_calls", at] }, out);
       }
     }
-    for (const image of list(message.images)) {
+    for (const image of asList(message.images)) {
       out.push({ type: "activity", kind: "part", wire: wireName, data: { image } });
     }
     if (line.done === true) this.#done(line, out);
@@ -86,8 +70,8 @@ export class OllamaDecoder implements Decoder {
   /** Calls arrive complete and in order; `function.index` is missing on the first, so it is ignored. */
   #call(call: Wire, { text, place }: { text: string; place: JsonPlace }, out: Delta[]): void {
     const within = call.function == null ? place : [...place, "function"];
-    const inner = record(call.function ?? call);
-    const name = word(inner.name);
+    const inner = asRecord(call.function ?? call);
+    const name = asText(inner.name);
     if (name === undefined) return this.quirks.count("call_without_name");
     const given = inner.arguments ?? undefined;
     if (typeof given === "string") this.quirks.count("arguments_as_text");
@@ -99,15 +83,15 @@ export class OllamaDecoder implements Decoder {
       arguments: typeof given === "string" ? given : ((given && textAt(text, [...within, "arguments"])) ?? "{}"),
       sealed: true,
     };
-    if (word(call.id) !== undefined) delta.id = String(call.id);
+    if (asText(call.id) !== undefined) delta.id = String(call.id);
     out.push(delta);
   }
 
   #done(line: Wire, out: Delta[]): void {
     this.#ended = true;
     const usage: Usage = {};
-    const input = count(line.prompt_eval_count);
-    const output = count(line.eval_count);
+    const input = asCount(line.prompt_eval_count);
+    const output = asCount(line.eval_count);
     if (input !== undefined) usage.inputTokens = input;
     if (output !== undefined) usage.outputTokens = output;
     // Older builds do not count a cached prompt again.
@@ -115,7 +99,7 @@ export class OllamaDecoder implements Decoder {
     // All that the last line says beyond the answer are figures.
     const figures = answerOf(wireName, otherFields(line, known));
     if (input !== undefined || output !== undefined || figures.native) out.push({ type: "usage", usage, ...figures });
-    const raw = word(line.done_reason);
+    const raw = asText(line.done_reason);
     if (raw === undefined) this.quirks.count("missing_done_reason");
     const finish = this.#finish(raw);
     out.push(raw === undefined ? { type: "done", finish } : { type: "done", finish, raw });

@@ -1,4 +1,5 @@
-import { count, type Embeddings, type EmbedRequest, list, record, VenturiError } from "venturi/plugin";
+import { type Embeddings, type EmbedRequest, VenturiError } from "venturi/plugin";
+import { asCount, asList, asRecord } from "venturi/plugin/provider";
 
 const op = "provider.embed";
 
@@ -10,9 +11,9 @@ export function embeddingsBody({ model, input, dimensions }: EmbedRequest): Reco
 }
 
 export function embeddingsOf(json: unknown): Embeddings {
-  const { embeddings, prompt_eval_count } = record(json);
-  const tokens = count(prompt_eval_count);
-  const vectors = list(embeddings).map((each) => list(each).map(Number));
+  const { embeddings, prompt_eval_count } = asRecord(json);
+  const tokens = asCount(prompt_eval_count);
+  const vectors = asList(embeddings).map((each) => asList(each).map(Number));
   if (vectors.length === 0) throw new VenturiError(op, "llm_error", "the provider's answer has no embeddings");
   return { vectors, usage: tokens === undefined ? {} : { inputTokens: tokens } };
 }

@@ -1,4 +1,5 @@
-import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import { definePlugin, type Wire } from "venturi/plugin";
+import { collectWith, httpOptions, httpProvider } from "venturi/plugin/provider";
 import { z } from "zod";
 import { OllamaDecoder, wireName } from "./decoder.ts";
 import { embeddingsBody, embeddingsOf } from "./embeddings.ts";

@@ -1,15 +1,6 @@
-import {
-  argumentsObject,
-  type FilePart,
-  fileAsText,
-  type GenerationRequest,
-  type ImagePart,
-  type Message,
-  record,
-  type ToolSpec,
-  textOf,
-  VenturiError,
-} from "venturi/plugin";
+import { fileAsText } from "venturi/internal";
+import { type FilePart, type GenerationRequest, type ImagePart, type Message, type ToolSpec, VenturiError } from "venturi/plugin";
+import { argumentsObject, asRecord, textOf } from "venturi/plugin/provider";
 
 type Body = Record<string, unknown>;
 
@@ -22,7 +13,7 @@ export function bodyOf(request: GenerationRequest): Body {
   if (maxTokens !== undefined) options.num_predict = maxTokens;
   if (stop !== undefined && stop.length > 0) options.stop = stop;
   if (seed !== undefined) options.seed = seed;
-  const settings = { ...options, ...record(own) };
+  const settings = { ...options, ...asRecord(own) };
   const tools = offered(request).map(toolOf);
   return {
     model: request.model,

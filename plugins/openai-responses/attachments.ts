@@ -1,4 +1,6 @@
-import { audioFormat, dataUrl, type FilePart, type ImagePart } from "venturi/plugin";
+import { audioFormat } from "venturi/internal";
+import type { FilePart, ImagePart } from "venturi/plugin";
+import { dataUrl } from "venturi/plugin/provider";
 
 type Body = Record<string, unknown>;
 

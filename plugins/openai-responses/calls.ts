@@ -1,4 +1,6 @@
-import { answerOf, type Delta, type Quirks, word } from "venturi/plugin";
+import { answerOf } from "venturi/internal";
+import type { Delta, Quirks } from "venturi/plugin";
+import { asText } from "venturi/plugin/provider";
 import { type ClientCall, clientCallOf } from "./items.ts";
 import { fieldsOfCall, tellFields } from "./other-fields.ts";
 import type { Output } from "./outputs.ts";
@@ -29,9 +31,9 @@ export class Calls {
   open(output: Output, item: Json, out: Delta[]): number {
     const index = this.#count++;
     output.call = index;
-    const id = word(item.call_id) ?? word(item.id);
-    const name = word(item.name);
-    const namespace = word(item.namespace);
+    const id = asText(item.call_id) ?? asText(item.id);
+    const name = asText(item.name);
+    const namespace = asText(item.namespace);
     if (id !== undefined) this.#ids.add(id);
     out.push({
       type: "tool_call",
@@ -72,11 +74,11 @@ export class Calls {
   complete(output: Output, item: Json, out: Delta[]): void {
     const index = output.call ?? this.open(output, item, out);
     const fields = fieldsOfCall(output, item);
-    if (fields !== undefined) tellFields("openai-responses", { call: word(item.call_id) ?? "", item: fields }, out);
+    if (fields !== undefined) tellFields("openai-responses", { call: asText(item.call_id) ?? "", item: fields }, out);
     if (item.status === "incomplete") return;
     this.whole(output, item.arguments ?? output.arguments, out);
-    const name = word(item.name);
-    const id = word(item.call_id);
+    const name = asText(item.name);
+    const id = asText(item.call_id);
     const known = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
     out.push({ type: "tool_call", index, ...known, sealed: true });
   }

@@ -1,19 +1,6 @@
-import {
-  answerOf,
-  type Decoder,
-  type Delta,
-  type FinishReason,
-  type Frame,
-  list,
-  Quirks,
-  RepeatedJson,
-  record,
-  separated,
-  type Usage,
-  type VenturiError,
-  varying,
-  word,
-} from "venturi/plugin";
+import { answerOf, RepeatedJson, separated, varying } from "venturi/internal";
+import type { Decoder, Delta, FinishReason, Frame, Usage, VenturiError } from "venturi/plugin";
+import { asList, asRecord, asText, Quirks } from "venturi/plugin/provider";
 import { Calls } from "./calls.ts";
 import { broken, errorOf } from "./errors.ts";
 import { isClientCall } from "./items.ts";
@@ -48,8 +35,8 @@ export class ResponsesDecoder implements Decoder {
     if (data.charCodeAt(0) !== 123 && this.#isNothing(data.trim())) return;
     const event = this.#json.parse(data);
     if (event === undefined) return this.#noJson(frame, out);
-    const json = record(event);
-    this.#event(word(json.type) ?? frame.event, json, out);
+    const json = asRecord(event);
+    this.#event(asText(json.type) ?? frame.event, json, out);
   }
 
   end(out: Delta[]): void {
@@ -89,9 +76,9 @@ export class ResponsesDecoder implements Decoder {
       case "response.function_call_arguments.done":
         return this.#calls.whole(this.#output(event, "function_call"), event.arguments, out);
       case "response.output_item.added":
-        return this.#added(event, record(event.item), out);
+        return this.#added(event, asRecord(event.item), out);
       case "response.output_item.done":
-        return this.#done(event, record(event.item), out);
+        return this.#done(event, asRecord(event.item), out);
       case "response.output_text.annotation.added":
         this.#output(event, "message").annotations++;
         out.push({ type: "activity", kind: "citation", wire: wireName, data: event.annotation });
@@ -99,12 +86,12 @@ export class ResponsesDecoder implements Decoder {
       case "response.created":
       case "response.queued":
       case "response.in_progress":
-        return this.#introduce(record(event.response), out);
+        return this.#introduce(asRecord(event.response), out);
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
       case "response.cancelled":
-        return this.#terminal(record(event.response), out);
+        return this.#terminal(asRecord(event.response), out);
       case "error":
         return this.#fail(out, errorOf(event));
       default:
@@ -121,15 +108,15 @@ export class ResponsesDecoder implements Decoder {
 
   #introduce(response: Json, out: Delta[]): void {
     if (this.#introduced) return;
-    const id = word(response.id);
-    const model = word(response.model);
+    const id = asText(response.id);
+    const model = asText(response.model);
     if (id === undefined && model === undefined) return;
     this.#introduced = true;
     out.push({ type: "response", ...(id !== undefined && { id }), ...(model !== undefined && { model }) });
   }
 
   #output(event: Json, type: string): Output {
-    const itemId = word(event.item_id);
+    const itemId = asText(event.item_id);
     const known = this.#outputs.find(event.output_index, itemId);
     if (known !== undefined) return known;
     this.quirks.count("item_not_announced");
@@ -137,8 +124,8 @@ export class ResponsesDecoder implements Decoder {
   }
 
   #added(event: Json, item: Json, out: Delta[]): void {
-    const type = word(item.type) ?? "";
-    const output = this.#outputs.add(event.output_index, type, word(item.id));
+    const type = asText(item.type) ?? "";
+    const output = this.#outputs.add(event.output_index, type, asText(item.id));
     if (type === "function_call") this.#calls.open(output, item, out);
     else if (type === "message") this.#begin(output, item, out);
     else if (type !== "message" && type !== "reasoning" && !isClientCall(item)) {
@@ -152,8 +139,8 @@ export class ResponsesDecoder implements Decoder {
   }
 
   #done(event: Json, item: Json, out: Delta[]): void {
-    const type = word(item.type) ?? "";
-    const itemId = word(item.id);
+    const type = asText(item.type) ?? "";
+    const itemId = asText(item.id);
     let output = this.#outputs.find(event.output_index, itemId);
     if (output === undefined || (output.done && output.type !== type)) {
       this.quirks.count("item_not_announced");
@@ -164,19 +151,19 @@ export class ResponsesDecoder implements Decoder {
 
   /** The final item. */
   #complete(output: Output, item: Json, out: Delta[]): void {
-    const type = word(item.type) ?? output.type;
+    const type = asText(item.type) ?? output.type;
     if (type === "function_call") return this.#calls.complete(output, item, out);
     output.done = true;
     if (type === "message") return this.#completeMessage(output, item, out);
     if (type === "reasoning") return this.#completeReasoning(output, item, out);
     if (this.#calls.takeClientCall(item)) return;
-    this.#calls.answered(word(item.call_id));
+    this.#calls.answered(asText(item.call_id));
     out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item, keep: true });
   }
 
   #completeMessage(output: Output, item: Json, out: Delta[]): void {
     this.#begin(output, item, out);
-    const parts = list(item.content).map(record);
+    const parts = asList(item.content).map(asRecord);
     // In one piece: each part with its own sources.
     if (output.given.size === 0) {
       for (const [index, part] of parts.entries()) {
@@ -191,13 +178,13 @@ export class ResponsesDecoder implements Decoder {
   }
 
   #cite({ annotations }: Json, out: Delta[]): void {
-    for (const data of list(annotations)) out.push({ type: "activity", kind: "citation", wire: wireName, data });
+    for (const data of asList(annotations)) out.push({ type: "activity", kind: "citation", wire: wireName, data });
   }
 
   #completeReasoning(output: Output, item: Json, out: Delta[]): void {
     this.#texts.completeReasoning(output, item, out);
-    const id = word(item.id);
-    const encrypted = word(item.encrypted_content);
+    const id = asText(item.id);
+    const encrypted = asText(item.encrypted_content);
     endReasoning(wireName, output, item, out);
     if (id === undefined && encrypted === undefined) return;
     const proofs = { ...(id !== undefined && { id }), ...(encrypted !== undefined && { encrypted }) };
@@ -206,14 +193,14 @@ export class ResponsesDecoder implements Decoder {
 
   #terminal(response: Json, out: Delta[]): void {
     this.#introduce(response, out);
-    const status = word(response.status) ?? "completed";
+    const status = asText(response.status) ?? "completed";
     const usage = usageOf(response.usage);
     if (status === "failed" || status === "cancelled") {
       const failure = response.error ? response : { code: status, message: `the response was ${status}` };
       return this.#fail(out, errorOf(failure), usage);
     }
     this.#fillIn(response, out);
-    const reason = word(record(response.incomplete_details).reason);
+    const reason = asText(asRecord(response.incomplete_details).reason);
     const cut = status === "incomplete" || reason !== undefined ? cutFinish(reason) : undefined;
     // With these two the accumulator treats open calls as truncated; otherwise nothing would.
     const unfinished = this.#outputs.all.some((output) => output.call !== undefined && !output.done);
@@ -224,15 +211,15 @@ export class ResponsesDecoder implements Decoder {
     this.#calls.tellClientCalls(out);
     const fields = fieldsOfResponse(response);
     if (fields !== undefined) out.push({ type: "response", ...answerOf(wireName, { ...fields }) });
-    if (usage !== undefined) out.push({ type: "usage", usage, ...answerOf(wireName, { ...record(response.usage) }) });
+    if (usage !== undefined) out.push({ type: "usage", usage, ...answerOf(wireName, { ...asRecord(response.usage) }) });
     out.push({ type: "done", finish: cut ?? this.#goodFinish(), raw: reason ?? status });
   }
 
   /** The final response has whatever was never streamed, unless it is empty, as with some backends. */
   #fillIn(response: Json, out: Delta[]): void {
     const streamed = this.#outputs.all.length;
-    for (const [index, item] of list(response.output).map(record).entries()) {
-      const type = word(item.type) ?? "";
+    for (const [index, item] of asList(response.output).map(asRecord).entries()) {
+      const type = asText(item.type) ?? "";
       const output = this.#outputs.all[index];
       if (output !== undefined && index < streamed && output.type === type) {
         if (output.done) continue;
@@ -240,14 +227,14 @@ export class ResponsesDecoder implements Decoder {
         this.#complete(output, item, out);
       } else if (streamed === 0 || this.#isMissing(type, item)) {
         if (streamed > 0) this.quirks.count("item_not_streamed");
-        this.#complete(this.#outputs.add(`final ${index}`, type, word(item.id)), item, out);
+        this.#complete(this.#outputs.add(`final ${index}`, type, asText(item.id)), item, out);
       }
     }
   }
 
   #isMissing(type: string, item: Json): boolean {
     if (type === "message") return !this.#texts.hasText && !this.#texts.hasRefusal;
-    return type === "function_call" && !this.#calls.knows(word(item.call_id));
+    return type === "function_call" && !this.#calls.knows(asText(item.call_id));
   }
 
   #goodFinish(): FinishReason {

@@ -1,4 +1,6 @@
-import { type Code, codeInBody, count, record, VenturiError, vendorWords, word } from "venturi/plugin";
+import { vendorWords } from "venturi/internal";
+import { type Code, VenturiError } from "venturi/plugin";
+import { asCount, asRecord, asText, codeInBody } from "venturi/plugin/provider";
 
 const op = "provider.stream";
 
@@ -7,13 +9,13 @@ const op = "provider.stream";
  * response. The message may be empty.
  */
 export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError {
-  const nested = record(event.error);
-  const kind = word(nested.code) ?? word(event.code) ?? word(nested.type) ?? "error";
-  const said = word(nested.message) ?? word(event.message) ?? word(event.error) ?? "no reason was given";
+  const nested = asRecord(event.error);
+  const kind = asText(nested.code) ?? asText(event.code) ?? asText(nested.type) ?? "error";
+  const said = asText(nested.message) ?? asText(event.message) ?? asText(event.error) ?? "no reason was given";
   const words = vendorWords({ error: Object.keys(nested).length > 0 ? nested : event });
   const details: Record<string, unknown> = { ...words, vendorCode: kind };
   const wait = /try again in ([\d.]+)\s*(ms|s)\b/i.exec(said);
-  const ms = wait === null ? undefined : count(Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000)));
+  const ms = wait === null ? undefined : asCount(Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000)));
   if (ms !== undefined) details.retryAfterMs = ms;
   if (/insufficient_quota|billing/.test(kind)) details.retry = false;
   const code = codeInBody(event) ?? codeOf(kind, said);

@@ -1,4 +1,6 @@
-import { collectWith, count, definePlugin, httpProvider, notCounted, record, type Wire } from "venturi/plugin";
+import { notCounted } from "venturi/internal";
+import { definePlugin, type Wire } from "venturi/plugin";
+import { asCount, asRecord, collectWith, httpProvider } from "venturi/plugin/provider";
 import { ResponsesDecoder, wireName } from "./decoder.ts";
 import { nativeRules } from "./native.ts";
 import { ResponsesOptions } from "./options.ts";
@@ -43,7 +45,7 @@ export default definePlugin({
           headers: { ...request.native?.headers, ...headers },
           body: countedBody(bodyOf(request, options, "whole")),
         }),
-        read: (json) => count(record(json).input_tokens) ?? notCounted(),
+        read: (json) => asCount(asRecord(json).input_tokens) ?? notCounted(),
       },
       collect: (json, text) => collectWith(new ResponsesDecoder(), json, text),
     });

@@ -1,13 +1,6 @@
-import {
-  argumentsText,
-  type Message,
-  type Part,
-  parseJson,
-  record,
-  textOf,
-  withFields,
-  withNative,
-} from "venturi/plugin";
+import { withFields } from "venturi/internal";
+import type { Message, Part } from "venturi/plugin";
+import { argumentsText, asRecord, parseJson, textOf, withNative } from "venturi/plugin/provider";
 import { fileOf, imageOf } from "./attachments.ts";
 import { wireName } from "./decoder.ts";
 import { outputItem } from "./vendor-outputs.ts";
@@ -53,7 +46,7 @@ function contentItem(part: Part): Body[] {
   if (part.type === "text") return [withNative({ type: "input_text", text: part.text }, part.native)];
   if (part.type === "file") return [withNative(fileOf(part), part.native)];
   if (part.type === "image") return [withNative(imageOf(part), part.native)];
-  return part.type === "opaque" && part.wire === wireName ? [record(part.data)] : [];
+  return part.type === "opaque" && part.wire === wireName ? [asRecord(part.data)] : [];
 }
 
 function assistantItem(part: Part, context: Context): Body[] {
@@ -65,7 +58,7 @@ function assistantItem(part: Part, context: Context): Body[] {
     case "tool_call":
       return [callItem(part, context.called)];
     case "opaque":
-      return part.wire === wireName ? [record(part.data)] : [];
+      return part.wire === wireName ? [asRecord(part.data)] : [];
     default:
       return [];
   }
@@ -87,7 +80,7 @@ function reasoningItem(part: Extract<Part, { type: "reasoning" }>, { store }: Co
 
 /** A vendor call is sent back as the original item; a function call with its native fields. */
 function callItem(part: Extract<Part, { type: "tool_call" }>, called: Map<string, Body>): Body {
-  const item = part.signature === undefined ? {} : record(parseJson(part.signature));
+  const item = part.signature === undefined ? {} : asRecord(parseJson(part.signature));
   called.set(part.call, item);
   if (item.type !== undefined && item.type !== "function_call") return item;
   const args = argumentsText(part);

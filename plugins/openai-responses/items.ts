@@ -1,4 +1,4 @@
-import { record, word } from "venturi/plugin";
+import { asRecord, asText } from "venturi/plugin/provider";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ const clientCalls: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Whether the client must execute the item although it did not offer it as a function. */
-export const isClientCall = (item: Json): boolean => clientCalls.has(word(item.type) ?? "") && !isHosted(item);
+export const isClientCall = (item: Json): boolean => clientCalls.has(asText(item.type) ?? "") && !isHosted(item);
 
 export interface ClientCall {
   readonly kind: string;
@@ -25,18 +25,18 @@ export interface ClientCall {
 
 /** The call in a finished item; undefined when the client need not execute it. */
 export function clientCallOf(item: Json): ClientCall | undefined {
-  const kind = word(item.type) ?? "";
+  const kind = asText(item.type) ?? "";
   if (!isClientCall(item)) return undefined;
   const { type: _, id: _id, status: _status, call_id, name: own, input, created_by: _by, ...rest } = item;
   const body = kind === "custom_tool_call" ? { input: typeof input === "string" ? input : "" } : rest;
   return {
     kind,
-    call: word(call_id),
-    name: word(own) ?? clientCalls.get(kind) ?? kind,
+    call: asText(call_id),
+    name: asText(own) ?? clientCalls.get(kind) ?? kind,
     arguments: JSON.stringify(body),
     signature: JSON.stringify(item),
   };
 }
 
 /** The vendor runs a shell in its own container. */
-const isHosted = (item: Json): boolean => (word(record(item.environment).type) ?? "local") !== "local";
+const isHosted = (item: Json): boolean => (asText(asRecord(item.environment).type) ?? "local") !== "local";

@@ -1,9 +1,10 @@
-import { list, type NativeRules, record, word } from "venturi/plugin";
+import type { NativeRules } from "venturi/plugin";
+import { asList, asRecord, asText } from "venturi/plugin/provider";
 
 /** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
 export const nativeRules: NativeRules = {
   fields: {
-    include: (value) => list(value).length > 0 && list(value).every((each) => included.has(String(each))),
+    include: (value) => asList(value).length > 0 && asList(value).every((each) => included.has(String(each))),
     max_tool_calls: true,
     parallel_tool_calls: true,
     reasoning: true,
@@ -53,13 +54,13 @@ const clients: ReadonlySet<string> = new Set([
 ]);
 
 function vendorTool(tool: Readonly<Record<string, unknown>>): string | undefined {
-  const type = word(tool.type) ?? "unknown";
+  const type = asText(tool.type) ?? "unknown";
   if (clients.has(type)) return undefined;
-  const place = record(tool.environment).type;
+  const place = asRecord(tool.environment).type;
   if (type === "shell" && (place === undefined || place === "local")) return undefined;
   if (type !== "namespace") return type;
-  for (const each of list(tool.tools)) {
-    const inner = record(each).type === "namespace" ? "namespace" : vendorTool(record(each));
+  for (const each of asList(tool.tools)) {
+    const inner = asRecord(each).type === "namespace" ? "namespace" : vendorTool(asRecord(each));
     if (inner !== undefined) return inner;
   }
   return undefined;

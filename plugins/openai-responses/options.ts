@@ -1,4 +1,4 @@
-import { httpOptions } from "venturi/plugin";
+import { httpOptions } from "venturi/plugin/provider";
 import { z } from "zod";
 
 export const ResponsesOptions = z.strictObject({

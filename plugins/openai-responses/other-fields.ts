@@ -1,4 +1,6 @@
-import { type Delta, list, otherFields, record } from "venturi/plugin";
+import { otherFields } from "venturi/internal";
+import type { Delta } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 import type { Output } from "./outputs.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -45,8 +47,8 @@ interface Begun {
 export function endMessage(wire: string, output: Output, item: Json, out: Delta[]): void {
   const own = output.told.news(otherFields(item, message));
   const parts: Record<string, unknown> = {};
-  for (const [index, each] of list(item.content).map(record).entries()) {
-    const logprobs = output.logprobs || list(each.logprobs).length === 0 ? {} : { logprobs: each.logprobs };
+  for (const [index, each] of asList(item.content).map(asRecord).entries()) {
+    const logprobs = output.logprobs || asList(each.logprobs).length === 0 ? {} : { logprobs: each.logprobs };
     const fields = { ...otherFields(each, part), ...logprobs };
     if (Object.keys(fields).length > 0) parts[index] = fields;
   }

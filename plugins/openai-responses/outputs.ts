@@ -1,4 +1,4 @@
-import { ToldFields } from "venturi/plugin";
+import { ToldFields } from "venturi/internal";
 
 /** An output item while it arrives. */
 export interface Output {

@@ -1,15 +1,6 @@
-import {
-  type GenerationRequest,
-  isStrictSchema,
-  list,
-  type OutputFormat,
-  record,
-  type ToolChoice,
-  type ToolSpec,
-  withFields,
-  withNative,
-  word,
-} from "venturi/plugin";
+import { isStrictSchema, withFields } from "venturi/internal";
+import type { GenerationRequest, OutputFormat, ToolChoice, ToolSpec } from "venturi/plugin";
+import { asList, asRecord, asText, withNative } from "venturi/plugin/provider";
 import { inputOf } from "./input.ts";
 import type { ResponsesOptions } from "./options.ts";
 
@@ -28,8 +19,8 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   const body: Body = { model: request.model, input, store: options.store };
   if (instructions !== undefined) body.instructions = instructions;
   if (mode === "stream") body.stream = true;
-  const own = list(more);
-  const offered = new Set(own.map((tool) => word(record(tool).type)));
+  const own = asList(more);
+  const offered = new Set(own.map((tool) => asText(asRecord(tool).type)));
   const functions = request.tools.filter(
     ({ aliases = [], native }) => !native?.within && !aliases.some((alias) => offered.has(alias)),
   );
@@ -51,10 +42,10 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
   const asked = withFields(withFields(Object.assign(body, rest), request.native), request.nativeChoice);
   // A client of another wire says how much to write, and the run in which format.
-  if (body.text !== undefined && record(asked.text).format === undefined) {
-    asked.text = { ...record(body.text), ...record(asked.text) };
+  if (body.text !== undefined && asRecord(asked.text).format === undefined) {
+    asked.text = { ...asRecord(body.text), ...asRecord(asked.text) };
   }
-  const include = new Set([...list(asked.include), ...proofs]);
+  const include = new Set([...asList(asked.include), ...proofs]);
   return include.size === 0 ? asked : { ...asked, include: [...include] };
 }
 

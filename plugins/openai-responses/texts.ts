@@ -1,4 +1,6 @@
-import { answerOf, type Delta, list, type Quirks, record } from "venturi/plugin";
+import { answerOf } from "venturi/internal";
+import type { Delta, Quirks } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 import { tellFields } from "./other-fields.ts";
 import type { Output } from "./outputs.ts";
 
@@ -70,14 +72,14 @@ export class Texts {
   }
 
   completeMessage(output: Output, item: Json, out: Delta[]): void {
-    const parts = list(item.content).map(record);
+    const parts = asList(item.content).map(asRecord);
     this.#completeAll(output, { kind: "text", texts: textsIn(parts, "text") }, out);
     this.#completeAll(output, { kind: "refusal", texts: textsIn(parts, "refusal") }, out);
   }
 
   completeReasoning(output: Output, item: Json, out: Delta[]): void {
-    this.#completeAll(output, { kind: "summary", texts: textsIn(list(item.summary), "text") }, out);
-    this.#completeAll(output, { kind: "thought", texts: textsIn(list(item.content), "text") }, out);
+    this.#completeAll(output, { kind: "summary", texts: textsIn(asList(item.summary), "text") }, out);
+    this.#completeAll(output, { kind: "thought", texts: textsIn(asList(item.content), "text") }, out);
   }
 
   /**
@@ -105,6 +107,6 @@ export class Texts {
 
 const textsIn = (parts: readonly unknown[], key: "text" | "refusal"): string[] =>
   parts.map((part) => {
-    const text = record(part)[key];
+    const text = asRecord(part)[key];
     return typeof text === "string" ? text : "";
   });

@@ -1,4 +1,4 @@
-import { list, parseJson, record, word } from "venturi/plugin";
+import { asList, asRecord, asText, parseJson } from "venturi/plugin/provider";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -9,11 +9,11 @@ export interface Result {
 
 /** The item that answers a call, in the call's own format. */
 export function outputItem(called: Json, call: string, { ok, output }: Result): Json {
-  const type = word(called.type) ?? "function_call";
+  const type = asText(called.type) ?? "function_call";
   const text = typeof output === "string" ? output : JSON.stringify(output);
   switch (type) {
     case "shell_call": {
-      const longest = record(called.action).max_output_length;
+      const longest = asRecord(called.action).max_output_length;
       return {
         type: "shell_call_output",
         call_id: call,
@@ -44,8 +44,8 @@ interface ToolOutput {
 
 /** Output per command, if the tool returned `{ exit, stdout, stderr }`, or several of them as `results`. */
 function commandsIn({ text, ok }: ToolOutput): Json[] {
-  const parsed = record(parseJson(text));
-  const results = list(parsed.results ?? [parsed]).map(record);
+  const parsed = asRecord(parseJson(text));
+  const results = asList(parsed.results ?? [parsed]).map(asRecord);
   if (ok && results.length > 0 && results.every(isCommand)) return results.map(commandOutput);
   const outcome = /^tool_timeout\b/.test(text) && !ok ? { type: "timeout" } : { type: "exit", exit_code: ok ? 0 : 1 };
   return [{ stdout: ok ? text : "", stderr: ok ? "" : text, outcome }];
@@ -64,6 +64,6 @@ const commandOutput = ({ stdout, stderr, exit, timedOut }: Json): Json => ({
 /** "A JSON string of the output of the local shell tool call." */
 function localOutput(result: ToolOutput): string {
   const [{ stdout, stderr, outcome } = {}] = commandsIn(result);
-  const { exit_code = null, type } = record(outcome);
+  const { exit_code = null, type } = asRecord(outcome);
   return JSON.stringify({ stdout, stderr, exit_code, ...(type === "timeout" && { timed_out: true }) });
 }

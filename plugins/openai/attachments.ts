@@ -1,12 +1,6 @@
-import {
-  audioFormat,
-  dataUrl,
-  type FilePart,
-  fileAsText,
-  type ImagePart,
-  VenturiError,
-  withNative,
-} from "venturi/plugin";
+import { audioFormat, fileAsText } from "venturi/internal";
+import { type FilePart, type ImagePart, VenturiError } from "venturi/plugin";
+import { dataUrl, withNative } from "venturi/plugin/provider";
 
 type Body = Record<string, unknown>;
 

@@ -1,10 +1,11 @@
-import { type Delta, list, record } from "venturi/plugin";
+import type { Delta } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 
 /** Content as a list of parts (Mistral): text, thinking, references. True when there was text. */
 export function contentParts(content: readonly unknown[], out: Delta[]): boolean {
   let hasText = false;
   for (const entry of content) {
-    const part = record(entry);
+    const part = asRecord(entry);
     if (part.type === "thinking") pushThinking(part.thinking, out);
     else if (typeof part.text === "string") {
       if (part.text === "") continue;
@@ -20,8 +21,8 @@ export function contentParts(content: readonly unknown[], out: Delta[]): boolean
 
 function pushThinking(thinking: unknown, out: Delta[]): void {
   if (typeof thinking === "string" && thinking !== "") out.push({ type: "reasoning", text: thinking });
-  for (const piece of list(thinking)) {
-    const { text } = record(piece);
+  for (const piece of asList(thinking)) {
+    const { text } = asRecord(piece);
     if (typeof text === "string" && text !== "") out.push({ type: "reasoning", text });
   }
 }

@@ -1,20 +1,6 @@
-import {
-  answerOf,
-  type Decoder,
-  type Delta,
-  type Frame,
-  list,
-  mergeUsage,
-  parseJson,
-  Quirks,
-  RepeatedJson,
-  record,
-  SharedForms,
-  separated,
-  type Usage,
-  varying,
-  word,
-} from "venturi/plugin";
+import { answerOf, mergeUsage, RepeatedJson, SharedForms, separated, varying } from "venturi/internal";
+import type { Decoder, Delta, Frame, Usage } from "venturi/plugin";
+import { asList, asRecord, asText, parseJson, Quirks } from "venturi/plugin/provider";
 import { contentParts } from "./content.ts";
 import { broken, errorIn } from "./errors.ts";
 import { finishOf, strongerFinish } from "./finish.ts";
@@ -121,7 +107,7 @@ export class ChatDecoder implements Decoder {
     } else if (usage === undefined) {
       this.quirks.count("unknown_event");
     }
-    if (chunk.x_groq !== undefined) this.#count(record(chunk.x_groq).usage);
+    if (chunk.x_groq !== undefined) this.#count(asRecord(chunk.x_groq).usage);
     if (chunk.citations !== undefined || chunk.search_results !== undefined) {
       this.#sources = { ...pick(chunk, "citations"), ...pick(chunk, "search_results") };
     }
@@ -130,8 +116,8 @@ export class ChatDecoder implements Decoder {
   }
 
   #introduce(chunk: Json, out: Delta[]): void {
-    const id = this.#id === "" ? word(chunk.id) : undefined;
-    const model = this.#model === "" ? word(chunk.model) : undefined;
+    const id = this.#id === "" ? asText(chunk.id) : undefined;
+    const model = this.#model === "" ? asText(chunk.model) : undefined;
     if (id === undefined && model === undefined) return;
     if (id !== undefined) this.#id = id;
     if (model !== undefined) this.#model = model;
@@ -304,7 +290,7 @@ function isError(chunk: Json, event: string): boolean {
 }
 
 function pushActivities(kind: "server_tool" | "citation" | "part", values: unknown, out: Delta[]): void {
-  for (const data of list(values)) out.push({ type: "activity", kind, wire: wireName, data });
+  for (const data of asList(values)) out.push({ type: "activity", kind, wire: wireName, data });
 }
 
 const pick = (chunk: Json, key: "citations" | "search_results"): Record<string, unknown> =>

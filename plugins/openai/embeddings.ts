@@ -1,4 +1,6 @@
-import { count, type Embeddings, type EmbedRequest, list, record, VenturiError, withFields } from "venturi/plugin";
+import { withFields } from "venturi/internal";
+import { type Embeddings, type EmbedRequest, VenturiError } from "venturi/plugin";
+import { asCount, asList, asRecord } from "venturi/plugin/provider";
 
 /** Vectors as numbers: half the compatible servers support no other encoding. */
 export function embeddingsBody({ model, input, dimensions, native }: EmbedRequest): Record<string, unknown> {
@@ -7,14 +9,14 @@ export function embeddingsBody({ model, input, dimensions, native }: EmbedReques
 }
 
 export function embeddingsOf(json: unknown): Embeddings {
-  const { data, usage } = record(json);
-  const vectors = list(data)
-    .map(record)
+  const { data, usage } = asRecord(json);
+  const vectors = asList(data)
+    .map(asRecord)
     .toSorted((left, right) => Number(left.index ?? 0) - Number(right.index ?? 0))
-    .map(({ embedding }) => list(embedding).map(Number));
+    .map(({ embedding }) => asList(embedding).map(Number));
   if (vectors.length === 0) {
     throw new VenturiError("provider.embed", "llm_error", "the provider's answer has no embeddings");
   }
-  const tokens = count(record(usage).prompt_tokens);
+  const tokens = asCount(asRecord(usage).prompt_tokens);
   return { vectors, usage: tokens === undefined ? {} : { inputTokens: tokens } };
 }

@@ -1,22 +1,12 @@
-import {
-  type Code,
-  codeInBody,
-  errorCode,
-  errorText,
-  type HttpFailure,
-  httpFailure,
-  record,
-  statusInBody,
-  VenturiError,
-  vendorWords,
-  word,
-} from "venturi/plugin";
+import { errorCode, errorText, httpFailure, statusInBody, vendorWords } from "venturi/internal";
+import { type Code, type HttpFailure, VenturiError } from "venturi/plugin";
+import { asRecord, asText, codeInBody } from "venturi/plugin/provider";
 
 const op = "provider.stream";
 
 /** An error inside a stream, or inside a body sent with 200. */
 export function errorIn(payload: unknown): VenturiError {
-  const body = record(payload);
+  const body = asRecord(payload);
   const said = errorText(body) || "no reason was given";
   const vendorCode = errorCode(body);
   const status = statusInBody(body);
@@ -63,4 +53,4 @@ function codeOf(words: string, body: unknown): Code {
 }
 
 const typeIn = (body: Readonly<Record<string, unknown>>): string =>
-  word(record(body.error).type) ?? word(body.type) ?? "";
+  asText(asRecord(body.error).type) ?? asText(body.type) ?? "";

@@ -1,4 +1,5 @@
-import { collectWith, definePlugin, httpProvider, type Wire } from "venturi/plugin";
+import { definePlugin, type Wire } from "venturi/plugin";
+import { collectWith, httpProvider } from "venturi/plugin/provider";
 import { ChatDecoder, wireName } from "./decoder.ts";
 import { dialectOf } from "./dialects.ts";
 import { embeddingsBody, embeddingsOf } from "./embeddings.ts";

@@ -1,13 +1,6 @@
-import {
-  argumentsText,
-  type Message,
-  type OpaquePart,
-  type Part,
-  record,
-  textOf,
-  withFields,
-  withNative,
-} from "venturi/plugin";
+import { withFields } from "venturi/internal";
+import type { Message, OpaquePart, Part } from "venturi/plugin";
+import { argumentsText, asRecord, textOf, withNative } from "venturi/plugin/provider";
 import { fileOf, imageOf } from "./attachments.ts";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
@@ -37,7 +30,7 @@ function contentOf(parts: readonly Part[]): unknown {
 }
 
 const isListed = (part: Part): boolean =>
-  part.type === "text" ? part.native !== undefined : isOwn(part) && record(part.data).type !== undefined;
+  part.type === "text" ? part.native !== undefined : isOwn(part) && asRecord(part.data).type !== undefined;
 
 const isOwn = (part: Part): part is OpaquePart => part.type === "opaque" && part.wire === wireName;
 
@@ -45,7 +38,7 @@ function itemOf(part: Part): Body[] {
   if (part.type === "text") return [withNative({ type: "text", text: part.text }, part.native)];
   if (part.type === "image") return [imageOf(part)];
   if (part.type === "file") return [fileOf(part)];
-  return isOwn(part) && record(part.data).type !== undefined ? [record(part.data)] : [];
+  return isOwn(part) && asRecord(part.data).type !== undefined ? [asRecord(part.data)] : [];
 }
 
 function assistant(message: Message, sendReasoning: OpenAiOptions["sendReasoning"], idOf: IdOf): Body {
@@ -77,7 +70,7 @@ const fields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "
 function addReasoning(body: Body, parts: readonly Part[]): void {
   for (const part of parts) {
     // With a type it is a content item.
-    if (isOwn(part) && record(part.data).type === undefined) Object.assign(body, record(part.data));
+    if (isOwn(part) && asRecord(part.data).type === undefined) Object.assign(body, asRecord(part.data));
   }
   if (body.reasoning_details !== undefined) return;
   for (const part of parts) {

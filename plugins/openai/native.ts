@@ -1,4 +1,5 @@
-import { type NativeRules, word } from "venturi/plugin";
+import type { NativeRules } from "venturi/plugin";
+import { asText } from "venturi/plugin/provider";
 
 /** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
 export const nativeRules: NativeRules = {
@@ -44,5 +45,5 @@ export const nativeRules: NativeRules = {
   acting: { web_search_options: "web_search", plugins: "plugins" },
   // Only where the provider's own settings say nothing.
   headers: { "openai-beta": () => true, "openai-organization": () => true, "openai-project": () => true },
-  vendorTool: ({ type }) => (type === "function" || type === "custom" ? undefined : (word(type) ?? "unknown")),
+  vendorTool: ({ type }) => (type === "function" || type === "custom" ? undefined : (asText(type) ?? "unknown")),
 };

@@ -1,4 +1,6 @@
-import { answerOf, type Delta, type NativeAnswer, otherFields, record, ToldFields } from "venturi/plugin";
+import { answerOf, otherFields, ToldFields } from "venturi/internal";
+import type { Delta, NativeAnswer } from "venturi/plugin";
+import { asRecord } from "venturi/plugin/provider";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,7 +43,7 @@ export class OtherFields {
     const news = this.#told.news(otherFields(chunk, response));
     if (news !== undefined) out.push({ type: "response", ...answerOf(this.#wire, news) });
     const { choices } = chunk;
-    const first = Array.isArray(choices) ? record(choices[0]) : undefined;
+    const first = Array.isArray(choices) ? asRecord(choices[0]) : undefined;
     if (first !== undefined && !first.index) this.#find(first);
   }
 
@@ -55,7 +57,7 @@ export class OtherFields {
   /** A value that only repeats itself is told once (Azure's `content_filter_results`); log probabilities belong to their chunk. */
   #find(first: Json): void {
     const own = otherFields(first, choice);
-    const others = otherFields(record(first.delta ?? first.message), message, "delta.");
+    const others = otherFields(asRecord(first.delta ?? first.message), message, "delta.");
     if (own === undefined && others === undefined) return;
     const extras: Record<string, unknown> = { ...others };
     const repeated: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-import { list, record } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 
 type Detail = Record<string, unknown>;
 
@@ -16,8 +16,8 @@ export class ReasoningDetails {
   /** Returns the text added by the fragments. */
   push(pieces: unknown): string {
     let added = "";
-    for (const [position, entry] of list(pieces).entries()) {
-      const piece = record(entry);
+    for (const [position, entry] of asList(pieces).entries()) {
+      const piece = asRecord(entry);
       const key = `${piece.index ?? position} ${piece.type}`;
       const text = string(piece.text) + string(piece.summary);
       added += text;

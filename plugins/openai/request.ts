@@ -1,13 +1,6 @@
-import {
-  type GenerationRequest,
-  isStrictSchema,
-  list,
-  type OutputFormat,
-  type ToolChoice,
-  type ToolSpec,
-  withFields,
-  withNative,
-} from "venturi/plugin";
+import { isStrictSchema, withFields } from "venturi/internal";
+import type { GenerationRequest, OutputFormat, ToolChoice, ToolSpec } from "venturi/plugin";
+import { asList, withNative } from "venturi/plugin/provider";
 import type { Dialect } from "./dialects.ts";
 import { messagesOf } from "./messages.ts";
 import type { OpenAiOptions } from "./options.ts";
@@ -29,7 +22,7 @@ export function bodyOf(request: GenerationRequest, { options, dialect, mode }: A
   const body: Body = { model: request.model, messages: messagesOf(request.messages, options, dialect) };
   if (mode === "stream") body.stream = true;
   if (mode === "stream" && options.includeUsage) body.stream_options = { include_usage: true };
-  const tools = [...request.tools.map(toolOf), ...list(more)];
+  const tools = [...request.tools.map(toolOf), ...asList(more)];
   if (tools.length > 0) body.tools = tools;
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
   if (request.output !== undefined) body.response_format = formatOf(request.output);

@@ -1,15 +1,6 @@
-import {
-  answerOf,
-  type Delta,
-  type JsonPlace,
-  JsonScanner,
-  list,
-  type NativeAnswer,
-  type Quirks,
-  record,
-  textsAt,
-  word,
-} from "venturi/plugin";
+import { answerOf, JsonScanner, textsAt } from "venturi/internal";
+import type { Delta, JsonPlace, NativeAnswer, Quirks } from "venturi/plugin";
+import { asList, asRecord, asText } from "venturi/plugin/provider";
 import { fieldsOfCall } from "./other-fields.ts";
 
 /** The wire's identification of a call: its index, the legacy `function_call`, or nothing. */
@@ -61,7 +52,7 @@ export class ToolCalls {
   /** `delta.tool_calls` of one chunk. */
   push(toolCalls: unknown, out: Delta[], source: string): void {
     let touched: Call | undefined;
-    for (const [at, entry] of list(toolCalls).entries()) {
+    for (const [at, entry] of asList(toolCalls).entries()) {
       const fragment = this.#read(entry, (...to) => exact(source, ["tool_calls", at, ...to]));
       const call = this.#find(fragment, touched) ?? this.#open(fragment);
       touched = call;
@@ -86,14 +77,14 @@ export class ToolCalls {
 
   /** `text`: of the value at this place in the entry, as it was received. */
   #read(entry: unknown, text: (...place: [string, string]) => string | undefined): Fragment {
-    const whole = record(entry);
+    const whole = asRecord(entry);
     const { index, id, extra_content, custom, ...flat } = whole;
     const isCustom = custom !== undefined && custom !== null;
-    const body = isCustom ? record(custom) : record("function" in flat ? flat.function : this.#flat(flat));
+    const body = isCustom ? asRecord(custom) : asRecord("function" in flat ? flat.function : this.#flat(flat));
     const content = isCustom ? body.input : body.arguments;
     const isObject = typeof content === "object" && content !== null;
     if (isObject) this.#quirks.count("arguments_object");
-    const name = word(body.name);
+    const name = asText(body.name);
     return {
       key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // a safe integer
       id: this.#id(id),
@@ -105,7 +96,7 @@ export class ToolCalls {
           : "",
       whole: isObject,
       custom: isCustom,
-      signature: word(record(record(extra_content).google).thought_signature),
+      signature: asText(asRecord(asRecord(extra_content).google).thought_signature),
       native: name === undefined || body === flat ? {} : othersOf(whole, body, isCustom ? "custom" : "function"),
     };
   }
@@ -118,7 +109,7 @@ export class ToolCalls {
   /** Devstral behind Mistral sends the id of a continuation as the string "null". */
   #id(id: unknown): string | undefined {
     if (id === "null") this.#quirks.count("id_null");
-    return id === "null" ? undefined : word(id);
+    return id === "null" ? undefined : asText(id);
   }
 
   /** The call a fragment continues; undefined: it starts a new one. `touched`: had a fragment in this chunk. */

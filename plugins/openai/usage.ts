@@ -1,10 +1,11 @@
-import { count, record, type Usage } from "venturi/plugin";
+import type { Usage } from "venturi/plugin";
+import { asCount, asRecord } from "venturi/plugin/provider";
 
 /** The counts of a `usage` object, under any vendor's names. Null and missing ones are left out. */
 export function usageOf(value: unknown): Usage {
-  const usage = record(value);
-  const input = record(usage.prompt_tokens_details);
-  const output = record(usage.completion_tokens_details);
+  const usage = asRecord(value);
+  const input = asRecord(usage.prompt_tokens_details);
+  const output = asRecord(usage.completion_tokens_details);
   const result: Usage = {};
   set(result, "inputTokens", usage.prompt_tokens);
   set(result, "outputTokens", usage.completion_tokens);
@@ -26,7 +27,7 @@ export function usageOf(value: unknown): Usage {
 }
 
 function set(usage: Usage, key: Exclude<keyof Usage, "source">, value: unknown): void {
-  const known = count(value);
+  const known = asCount(value);
   if (known !== undefined) usage[key] = known;
 }
 

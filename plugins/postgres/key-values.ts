@@ -1,4 +1,5 @@
-import { type KeyValue, type KeyValues, mostListed } from "venturi/plugin";
+import { mostListed } from "venturi/internal";
+import type { KeyValue, KeyValues } from "venturi/plugin";
 import type { Database } from "./database.ts";
 import type { Statements } from "./sql.ts";
 

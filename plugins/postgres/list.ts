@@ -1,4 +1,5 @@
-import { type ListQuery, mostWords, sortCursor, wordsOf } from "venturi/plugin";
+import { mostWords, sortCursor, wordsOf } from "venturi/internal";
+import type { ListQuery } from "venturi/plugin";
 
 export const sortColumns = { longest: "ms", costliest: "cost" } as const;
 

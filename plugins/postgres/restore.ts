@@ -1,4 +1,5 @@
-import { encodeEvent, endOfRun, questionsOpened, type Recording } from "venturi/plugin";
+import { endOfRun, questionsOpened } from "venturi/internal";
+import { encodeEvent, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
 import { toDigest } from "./rows.ts";
 import type { Statements } from "./sql.ts";

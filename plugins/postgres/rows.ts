@@ -1,4 +1,5 @@
-import { type Append, type EndOfRun, encodeEvent, questionsOpened } from "venturi/plugin";
+import { questionsOpened } from "venturi/internal";
+import { type Append, type EndOfRun, encodeEvent } from "venturi/plugin";
 
 /** Separates two bodies; JSON escapes it inside one. */
 const separator = "\u001e";

@@ -1,4 +1,4 @@
-import { pageBytes, usageFigures } from "venturi/plugin";
+import { pageBytes, usageFigures } from "venturi/internal";
 
 const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;

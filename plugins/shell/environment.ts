@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { redactor } from "venturi/plugin";
+import { redactor } from "venturi/internal";
 import type { Jail } from "./jail.ts";
 import type { ShellOptions } from "./options.ts";
 

@@ -1,4 +1,4 @@
-import { list, record } from "venturi/plugin";
+import { asList, asRecord } from "venturi/plugin/provider";
 import { splitWords } from "./words.ts";
 
 type Json = Record<string, unknown>;
@@ -16,7 +16,7 @@ export const vendorNames = ["local_shell", "shell"];
 export function adaptVendorCall(input: Json): Json {
   const { action: given, environment: _, ...others } = input;
   if (typeof given !== "object" || given === null) return input;
-  const { type: _type, command, commands, working_directory, timeout_ms, max_output_length, ...rest } = record(given);
+  const { type: _type, command, commands, working_directory, timeout_ms, max_output_length, ...rest } = asRecord(given);
   const settings = {
     ...others,
     ...withoutEmpty(rest),
@@ -24,11 +24,11 @@ export function adaptVendorCall(input: Json): Json {
     ...(typeof max_output_length === "number" ? { maxOutput: max_output_length } : {}),
   };
   if (commands !== undefined) {
-    const [first, ...next] = list(commands).map((text) => fromText(String(text)));
+    const [first, ...next] = asList(commands).map((text) => fromText(String(text)));
     return { ...settings, ...first, next };
   }
   const directory = typeof working_directory === "string" && working_directory !== "" ? working_directory : undefined;
-  const step = fromArgv(list(command).map(String));
+  const step = fromArgv(asList(command).map(String));
   return { ...settings, ...step, ...(directory === undefined ? {} : { directory }) };
 }
 

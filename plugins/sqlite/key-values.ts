@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
-import { type KeyValues, mostListed } from "venturi/plugin";
+import { mostListed } from "venturi/internal";
+import type { KeyValues } from "venturi/plugin";
 import type { Threads } from "./blobs.ts";
 
 export const keyValues = ({ writes, reads }: Threads): KeyValues => ({

@@ -1,15 +1,5 @@
-import {
-  type Append,
-  type AuditEntry,
-  type AuditRow,
-  type Billed,
-  type EndOfRun,
-  encodeEvent,
-  endOfRun,
-  questionsOpened,
-  type Recording,
-  type RunEvent,
-} from "venturi/plugin";
+import { endOfRun, questionsOpened } from "venturi/internal";
+import { type Append, type AuditEntry, type AuditRow, type Billed, type EndOfRun, encodeEvent, type Recording, type RunEvent } from "venturi/plugin";
 import type { AppendColumns, AttemptEnd, DigestRow, RestoreRow } from "./protocol.ts";
 
 export function toColumns(batch: readonly Append[], search: "text" | "none"): AppendColumns {

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { pageBytes, VenturiError } from "venturi/plugin";
+import { pageBytes } from "venturi/internal";
+import { VenturiError } from "venturi/plugin";
 import type { Changes, Operation, Operations, Reply, ThreadData } from "./protocol.ts";
 
 interface Pending {

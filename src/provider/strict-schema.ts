@@ -1,4 +1,4 @@
-import { list, record } from "./fast-json/wire-json.ts";
+import { asList, asRecord } from "./fast-json/wire-json.ts";
 
 /**
  * Whether OpenAI's `strict` mode accepts a JSON Schema: every object closed and every property required. Otherwise it rejects
@@ -7,11 +7,11 @@ import { list, record } from "./fast-json/wire-json.ts";
 export function isStrictSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrictSchema);
   if (typeof schema !== "object" || schema === null) return true;
-  const { properties, required, additionalProperties, ...rest } = record(schema);
+  const { properties, required, additionalProperties, ...rest } = asRecord(schema);
   if (properties !== undefined || rest.type === "object") {
-    const needed = new Set(list(required));
+    const needed = new Set(asList(required));
     if (additionalProperties !== false) return false;
-    if (!Object.keys(record(properties)).every((name) => needed.has(name))) return false;
+    if (!Object.keys(asRecord(properties)).every((name) => needed.has(name))) return false;
   }
-  return [...Object.values(record(properties)), ...Object.values(rest)].every(isStrictSchema);
+  return [...Object.values(asRecord(properties)), ...Object.values(rest)].every(isStrictSchema);
 }

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { agent, openVenturi, tool, type Venturi, VenturiError } from "venturi";
 import { ClientError, VenturiClient } from "venturi/client";
-import { durationOf, isTerminal, pruneInSteps, RichOutput, Sentences } from "venturi/plugin";
-import { RichOutput as InnerOutput } from "../../src/plugin.ts";
+import { durationOf, isTerminal, RichOutput } from "venturi/plugin";
+import { Sentences } from "venturi/plugin/channel";
+import { RichOutput as InnerOutput } from "../../src/internal.ts";
 
 const dist = fileURLToPath(new URL("../../", import.meta.url));
 // biome-ignore lint/suspicious/noExplicitAny: what a program without types may pass
@@ -73,7 +74,8 @@ describe("the entry points", () => {
       signal: 1,
     };
     expect(isTerminal(any(event))).to.equal(false);
-    const wrong = await thrownBy(() => pruneInSteps(any({ signal: 5 }), async () => 0));
+    const client = new VenturiClient({ url: "http://127.0.0.1:9" });
+    const wrong = await thrownBy(() => client.agents(any({ signal: 5 })));
     expect(wrong.message).to.include("has to be an AbortSignal");
   });
 
@@ -89,7 +91,7 @@ describe("the entry points", () => {
 
   it("cost built-in plugins nothing: those call what is behind the doors", () => {
     const plugins = globSync(`${dist}plugins/**/*.js`).filter((file) =>
-      readFileSync(file, "utf8").includes('"venturi/plugin"'),
+      readFileSync(file, "utf8").match(/from "venturi\/(?:plugin|internal)/) !== null,
     );
     expect(plugins).to.deep.equal([]);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { assert } from "chai";
 import fc from "fast-check";
-import { type Delta, type Frame, framesOf, type OpenCall, Transcript, type Wire } from "../../src/plugin.ts";
+import { type Delta, type Frame, framesOf, type OpenCall, Transcript, type Wire } from "../../src/internal.ts";
 
 /** Wire bytes kept beside the plugin that reads them. */
 export const fixture = (plugin: string, name: string): Buffer =>

@@ -10,7 +10,7 @@ import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import openai from "../../plugins/openai/index.ts";
 import responses from "../../plugins/openai-responses/index.ts";
-import { type Delta, framesOf, type Provider, type RunEvent, type Wire } from "../../src/plugin.ts";
+import { type Delta, framesOf, type Provider, type RunEvent, type Wire } from "../../src/internal.ts";
 import { Bench, tool } from "../agent/harness.ts";
 import { orders } from "../orders.ts";
 import { isSlow } from "../sweep.ts";

@@ -12,7 +12,7 @@ import {
   systemClock,
   Transcript,
   type VenturiError,
-} from "../../src/plugin.ts";
+} from "../../src/internal.ts";
 
 export interface Received {
   readonly url: string;

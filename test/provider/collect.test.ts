@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { type Delta, deltasOf, generationOf, VenturiError } from "../../src/plugin.ts";
+import { type Delta, deltasOf, generationOf, VenturiError } from "../../src/internal.ts";
 
 const done: Delta = { type: "done", finish: "stop", raw: "end" };
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fastify, { type FastifyInstance } from "fastify";
-import { type ChannelHost, unlimited } from "venturi/plugin";
+import type { ChannelHost } from "venturi/plugin";
+import { unlimited } from "venturi/plugin/channel";
 import { ScriptedRuns, testPluginContext } from "venturi/testing";
 import plugin from "./index.ts";
 

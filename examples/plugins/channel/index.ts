@@ -1,5 +1,6 @@
-import { awaitRun, type Channel, definePlugin, startRun, VenturiError } from "venturi/plugin";
+import { type Channel, definePlugin, VenturiError } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { awaitRun, startRun } from "venturi/plugin/channel";
 import { z } from "zod";
 
 /** `curl -d "What time is it?" host/ask/assistant`: plain text in, plain text out. */

@@ -1,15 +1,16 @@
 import * as venturi from "venturi/plugin";
+import * as provider from "venturi/plugin/provider";
 import { z } from "zod";
 
 /** Lines of JSON in, deltas out: {"text"}, {"call": {"name", "arguments"}}, {"done": true}. No I/O and no clock in here. */
 class LineDecoder implements venturi.Decoder {
-  readonly quirks = new venturi.Quirks();
+  readonly quirks = new provider.Quirks();
   #calls = 0;
   #ended = false;
   push(frame: venturi.Frame, out: venturi.Delta[]): void {
     if (this.#ended) return this.quirks.count("after_end");
-    const line = venturi.record(venturi.parseJson(frame.data));
-    const { name, arguments: given = {} } = venturi.record(line.call);
+    const line = provider.asRecord(provider.parseJson(frame.data));
+    const { name, arguments: given = {} } = provider.asRecord(line.call);
     if (typeof line.text === "string") out.push({ type: "text", text: line.text });
     if (typeof name === "string")
       out.push({ type: "tool_call", index: this.#calls++, name, arguments: JSON.stringify(given), sealed: true });
@@ -25,14 +26,14 @@ class LineDecoder implements venturi.Decoder {
 export default venturi.definePlugin({
   name: "lines",
   kind: "provider",
-  options: z.strictObject(venturi.httpOptions), // apiKey, baseUrl, headers, proxy …
+  options: z.strictObject(provider.httpOptions), // apiKey, baseUrl, headers, proxy …
   create: (options) =>
-    venturi.httpProvider({
+    provider.httpProvider({
       name: "lines",
       capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
       wire: { framing: "ndjson", decoder: () => new LineDecoder() },
       options, // sockets, time limits, cancelling and keys that stay out of errors are httpProvider's part
       request: (asked, mode) => ({ url: `${options.baseUrl}/generate`, headers: {}, body: { ...asked, mode } }),
-      collect: (json) => venturi.collectWith(new LineDecoder(), json),
+      collect: (json) => provider.collectWith(new LineDecoder(), json),
     }),
 });

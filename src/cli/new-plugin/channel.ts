@@ -1,7 +1,8 @@
 import type { PluginFiles } from "./files.ts";
 
 export const channelFiles = (name: string): PluginFiles => ({
-  "index.ts": `import { type Channel, definePlugin, type RunEvent, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
+  "index.ts": `import { type Channel, definePlugin, type RunEvent, type ZodRoutes } from "venturi/plugin";
+import { startRun, streamRun } from "venturi/plugin/channel";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 

@@ -1,7 +1,8 @@
 import type { PluginFiles } from "./files.ts";
 
 export const providerFiles = (name: string): PluginFiles => ({
-  "index.ts": `import { collectWith, definePlugin, httpOptions, httpProvider, textOf, type Wire } from "venturi/plugin";
+  "index.ts": `import { collectWith, httpOptions, httpProvider, textOf } from "venturi/plugin/provider";
+import { definePlugin, type Wire } from "venturi/plugin";
 import { z } from "zod";
 import { LineDecoder } from "./decoder.ts";
 
@@ -37,7 +38,8 @@ export default definePlugin({
     }),
 });
 `,
-  "decoder.ts": `import { type Decoder, type Delta, type Frame, parseJson, Quirks, record, VenturiError } from "venturi/plugin";
+  "decoder.ts": `import { type Decoder, type Delta, type Frame, VenturiError } from "venturi/plugin";
+import { parseJson, Quirks, asRecord } from "venturi/plugin/provider";
 
 /**
  * Frames in, deltas out: no I/O and no clock, so that recorded bytes can be decoded again. The lines are
@@ -50,8 +52,8 @@ export class LineDecoder implements Decoder {
 
   push(frame: Frame, out: Delta[]): void {
     if (this.#ended) return this.quirks.count("after_end");
-    const line = record(parseJson(frame.data));
-    const call = record(line.call);
+    const line = asRecord(parseJson(frame.data));
+    const call = asRecord(line.call);
     if (typeof line.text === "string") out.push({ type: "text", text: line.text });
     if (typeof call.name === "string") {
       const given = JSON.stringify(call.arguments ?? {});

@@ -8,18 +8,18 @@ import { vendorNumber } from "../../core/values/vendor-number.ts";
 const none: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** The object, or an empty one. */
-export const record = (value: unknown): Readonly<Record<string, unknown>> =>
+export const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : none; // any key may be read
 
 /** The array, or an empty one. */
-export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The string, if not empty. */
-export const word = (value: unknown): string | undefined =>
+export const asText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
 /** The number, if it is a valid count. */
-export const count = vendorNumber;
+export const asCount = vendorNumber;
 
 /** The value of a JSON text; undefined when it is invalid. */
 export function parseJson(text: string): unknown {

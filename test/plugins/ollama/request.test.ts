@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import { bodyOf } from "../../../plugins/ollama/request.ts";
-import { VenturiError } from "../../../src/plugin.ts";
+import { VenturiError } from "../../../src/internal.ts";
 import { ask, conversation, tideTable } from "../conversation.ts";
 
 describe("a request to Ollama", () => {

@@ -1,16 +1,6 @@
 import { expect } from "chai";
-import {
-  type GenerationContext,
-  type GenerationRequest,
-  type Instance,
-  type Message,
-  type PluginContext,
-  type Provider,
-  silentLog,
-  systemClock,
-  textMessage,
-  VenturiError,
-} from "venturi/plugin";
+import { silentLog, systemClock, textMessage } from "venturi/internal";
+import { type GenerationContext, type GenerationRequest, type Instance, type Message, type PluginContext, type Provider, VenturiError } from "venturi/plugin";
 import simulator from "../../../plugins/simulator/index.ts";
 import { wireNames } from "../../../plugins/simulator/wire.ts";
 import { defaultTimeouts } from "../../../src/agent/run/definition.ts";

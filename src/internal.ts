@@ -1,0 +1,103 @@
+/**
+ * What the plugins in this repository share with the runtime beyond `venturi/plugin`. No API: it changes without notice, and
+ * packages of @venturi use it in the very version they were released with.
+ */
+export { codes, isCode } from "./core/errors/codes.ts";
+export { complaintsOf } from "./core/errors/complaints.ts";
+export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts";
+export { parseUntrusted } from "./core/errors/untrusted-json.ts";
+export { Journal, tooManyRuns } from "./core/journal/journal.ts";
+export { mostListed } from "./core/journal/key-values.ts";
+export { pruneInSteps } from "./core/journal/prune-steps.ts";
+export { toAuditRecord, toClaim, toEvents, toOwnership, toRow, toSignal } from "./core/journal/sql-rows.ts";
+export { claimedRequest, listedRequest, storedBody, storedEvents } from "./core/journal/stored.ts";
+export {
+  argumentsObject,
+  argumentsText,
+  fileAsText,
+  fileText,
+  objectIn,
+  textMessage,
+  textOf,
+  textUnlessSame,
+} from "./core/model/messages.ts";
+export { joinNative, nativeOf, withFields, withNative } from "./core/model/native.ts";
+export { efforts, withoutGenerations } from "./core/model/provider.ts";
+export { addUsage, mergeUsage, Usage } from "./core/model/usage.ts";
+export { Clock, sleep, systemClock } from "./core/ports/clock.ts";
+export { inputWeight, unlimited } from "./core/ports/held.ts";
+export { DecodedWire, Sample, ServiceView } from "./core/ports/inspect.ts";
+export { Log, silentLog } from "./core/ports/log.ts";
+export { StreamPipelines } from "./core/ports/pipeline.ts";
+export { definePlugin } from "./core/ports/plugin.ts";
+export { ChannelRegistry, ProviderRegistry, ToolRegistry } from "./core/ports/registries.ts";
+export { Runs } from "./core/ports/runs.ts";
+export { overlaps, StoredSchedules } from "./core/ports/schedules.ts";
+export { scopes } from "./core/ports/scopes.ts";
+export { Telemetry } from "./core/ports/telemetry.ts";
+export { defineTool, RichOutput } from "./core/ports/tool.ts";
+export { fromToolOptions, toolOptions } from "./core/ports/tool-options.ts";
+export { callRequest, callSettings } from "./core/run/call-settings.ts";
+export { costOfAll, withCost } from "./core/run/costs.ts";
+export { beginning, Digest, endOfRun, inputText, mostWords, wordsOf } from "./core/run/digest.ts";
+export { encodeEvent, forgetEncoding } from "./core/run/encode-event.ts";
+export { ErrorBody, isTerminal, PendingCall, RunEvent, RunInput, Timing } from "./core/run/events.ts";
+export { FeedItem } from "./core/run/feed.ts";
+export { ForkRequest } from "./core/run/fork.ts";
+export { joinWires } from "./core/run/kept-wire.ts";
+export { asksDigests, metadataText, noDigests, sortCursor } from "./core/run/list-query.ts";
+export { fitPage, pageBytes } from "./core/run/page.ts";
+export { shownOutput } from "./core/run/projection.ts";
+export { isAsked, questionsOpened } from "./core/run/questions.ts";
+export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";
+export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
+export { atPointer } from "./core/values/json-pointer.ts";
+export { audioFormat, isMediaType } from "./core/values/media-type.ts";
+export { redactor } from "./core/values/redact.ts";
+export { named } from "./core/values/schema-names.ts";
+export { didYouMean } from "./core/values/suggest.ts";
+export { provide } from "./core/values/token.ts";
+export { traceHeadersIn, traceHeadersOf } from "./core/values/trace-context.ts";
+export { Duration, Size } from "./core/values/units.ts";
+export { usageQuery, usageCsv, UsageReport, usageReport } from "./core/journal/usage-report.ts";
+export { usageFigures, usageKeys, UsageSums, sumUsage } from "./core/journal/money.ts";
+export type * from "./plugin.ts";
+export { answerOf, otherFields, ToldFields } from "./provider/answer-fields.ts";
+export { collectWith, generationOf } from "./provider/collect.ts";
+export { deltasOf } from "./provider/deltas-of.ts";
+export { Egress, egressOptions } from "./provider/egress/egress.ts";
+export { egressFetch, namesPrivate } from "./provider/egress/fetch.ts";
+export { RepeatedJson, SharedForms } from "./provider/fast-json/repeated-json.ts";
+export { JsonScanner } from "./provider/fast-json/scanner.ts";
+export { varying } from "./provider/fast-json/template.ts";
+export { asCount, asList, asRecord, asText, notCounted, parseJson, separated } from "./provider/fast-json/wire-json.ts";
+export { framesOf } from "./provider/frames/framing.ts";
+export { httpOptions } from "./provider/http/options.ts";
+export { httpProvider } from "./provider/http/provider.ts";
+export {
+  codeInBody,
+  errorCode,
+  errorText,
+  httpFailure,
+  statusInBody,
+  vendorWords,
+} from "./provider/http/response-error.ts";
+export { Quirks } from "./provider/quirks.ts";
+export { isStrictSchema } from "./provider/strict-schema.ts";
+export { hasLateSystem, prefaced } from "./provider/system-place.ts";
+export { Transcript } from "./provider/transcript.ts";
+export { channelOptions } from "./serve/channel-options.ts";
+export { exactTexts } from "./serve/exact-body.ts";
+export { Files, NamedFiles, readForm } from "./serve/files.ts";
+export { httpError, retryAfter, retryField, retryHint } from "./serve/http-error.ts";
+export { Paragraphs, RoundTexts } from "./serve/paragraphs.ts";
+export { readerGone, terminalOf } from "./serve/reader.ts";
+export { Sentences } from "./serve/sentences.ts";
+export { awaitRun, startRun, streamRun } from "./serve/serve-run.ts";
+export { dataFrame, eventFrame, heartbeatFrame, SseWriter } from "./serve/sse-writer.ts";
+export { StallWatch } from "./serve/stall-watch.ts";
+export { joined, VendorAnswer } from "./serve/vendor-answer.ts";
+export { durationOf } from "./serve/voice.ts";
+export { warningsHeader, warningsText } from "./serve/warnings.ts";
+export { sourceOf } from "./serve/why/source.ts";
+export { explainRun, Why } from "./serve/why/why.ts";
