@@ -8,9 +8,11 @@ export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts
 export { parseUntrusted } from "./core/errors/untrusted-json.ts";
 export { Journal, tooManyRuns } from "./core/journal/journal.ts";
 export { mostListed } from "./core/journal/key-values.ts";
+export { sumUsage, UsageSums, usageFigures, usageKeys } from "./core/journal/money.ts";
 export { pruneInSteps } from "./core/journal/prune-steps.ts";
 export { toAuditRecord, toClaim, toEvents, toOwnership, toRow, toSignal } from "./core/journal/sql-rows.ts";
 export { claimedRequest, listedRequest, storedBody, storedEvents } from "./core/journal/stored.ts";
+export { UsageReport, usageCsv, usageQuery, usageReport } from "./core/journal/usage-report.ts";
 export {
   argumentsObject,
   argumentsText,
@@ -59,8 +61,6 @@ export { didYouMean } from "./core/values/suggest.ts";
 export { provide } from "./core/values/token.ts";
 export { traceHeadersIn, traceHeadersOf } from "./core/values/trace-context.ts";
 export { Duration, Size } from "./core/values/units.ts";
-export { usageQuery, usageCsv, UsageReport, usageReport } from "./core/journal/usage-report.ts";
-export { usageFigures, usageKeys, UsageSums, sumUsage } from "./core/journal/money.ts";
 export type * from "./plugin.ts";
 export { answerOf, otherFields, ToldFields } from "./provider/answer-fields.ts";
 export { collectWith, generationOf } from "./provider/collect.ts";

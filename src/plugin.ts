@@ -1,20 +1,3 @@
-/** The public API for plugin authors: everything a plugin may import from Venturi. */
-export type * from "./core/errors/codes.ts";
-export { type Complaint, complaintsOf } from "./core/errors/complaints.ts";
-export type * from "./core/errors/errors.ts";
-export type * from "./core/errors/untrusted-json.ts";
-export type * from "./core/journal/audit.ts";
-export type * from "./core/journal/journal.ts";
-export type * from "./core/journal/key-values.ts";
-export type * from "./core/journal/money.ts";
-export type * from "./core/journal/prune-steps.ts";
-export type * from "./core/journal/run-log.ts";
-export type * from "./core/journal/sql-rows.ts";
-export type * from "./core/journal/stored.ts";
-export type * from "./core/journal/usage-report.ts";
-export type * from "./core/model/deltas.ts";
-export type * from "./core/model/messages.ts";
-export type * from "./core/model/native.ts";
 /** `venturi/plugin`: what every plugin may import, and the types of all of them. docs/plugin-api.md tells what each name is for. */
 
 export type * from "./core/errors/codes.ts";
@@ -27,10 +10,12 @@ export type * from "./core/journal/audit.ts";
 export type * from "./core/journal/journal.ts";
 export { Journal } from "./core/journal/journal.ts";
 export type * from "./core/journal/key-values.ts";
+export type * from "./core/journal/money.ts";
 export type * from "./core/journal/prune-steps.ts";
 export type * from "./core/journal/run-log.ts";
 export type * from "./core/journal/sql-rows.ts";
 export type * from "./core/journal/stored.ts";
+export type * from "./core/journal/usage-report.ts";
 export type * from "./core/model/deltas.ts";
 export type * from "./core/model/messages.ts";
 export type * from "./core/model/native.ts";
