@@ -20,7 +20,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
     ...(ending.calls === undefined ? {} : { calls: ending.calls }),
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: timingOf(run.times, run.parts.clock.now()),
+    timing: timingOf(run.times, run.now),
   });
 }
 
@@ -76,6 +76,6 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     output: state.output,
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: timingOf(run.times, run.parts.clock.now()),
+    timing: timingOf(run.times, run.now),
   });
 }

@@ -97,9 +97,9 @@ class Keeper {
     let watching: NodeJS.Timeout | undefined;
     child.on("error", () => {}); // a message to a dead process; `exit` follows
     child.on("message", ({ listening }: KeptSays, handle) => {
-      this.#seenAt = Date.now();
+      this.#seenAt = performance.now();
       if (listening === undefined) return;
-      readyAt = Date.now();
+      readyAt = performance.now();
       this.#wedged = listening.wedged;
       this.#textLog = listening.textLog;
       const socket = handle as unknown as { fd: number; close(): void } | undefined; // as the service sent it
@@ -116,7 +116,7 @@ class Keeper {
         return this.#done(
           code ?? (this.#stops > 0 || signal === null ? this.#status : 128 + constants.signals[signal]),
         );
-      void this.#replace({ worker, death }, Date.now() - (readyAt ?? 0));
+      void this.#replace({ worker, death }, performance.now() - (readyAt ?? 0));
     });
   }
 
@@ -131,7 +131,7 @@ class Keeper {
   /** The service ends itself when it is wedged; this is for one that cannot, because it is stopped as a whole. */
   #look(child: ChildProcess): void {
     this.#tell({ ask: "alive" });
-    const silentMs = Date.now() - this.#seenAt;
+    const silentMs = performance.now() - this.#seenAt;
     if (silentMs < this.#wedged + grace) return;
     void writeLine(this, "error", { message: "the process is silent; it is killed", silentMs });
     child.kill("SIGKILL");

@@ -6,6 +6,7 @@ import type { Digest } from "../core/run/digest.ts";
 import { isLarge, LargeTurns, large } from "./large-turns.ts";
 import { endInstead } from "./last-words.ts";
 import { retry } from "./retry.ts";
+import { RunClocks } from "./run-clocks.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
 import type { WriteWatch } from "./write-watch.ts";
 
@@ -60,6 +61,7 @@ const maxBatch = 1024 * 1024;
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
+  readonly clocks: RunClocks;
   readonly maxUncommitted: number;
   readonly #journal: Journal;
   readonly #log: Log;
@@ -94,6 +96,7 @@ export class Committer implements LogOwner {
   constructor(options: CommitterOptions) {
     this.#journal = options.journal;
     this.clock = options.clock ?? systemClock;
+    this.clocks = new RunClocks(this.clock);
     this.#log = options.log ?? silentLog;
     this.#listener = options.listener;
     this.#writes = options.writes;

@@ -8,6 +8,7 @@ import { type EventBody, isTerminal, type RunEvent, textOnly } from "../core/run
 import { keepOne } from "../core/values/keep-one.ts";
 import { recordLimits } from "../core/values/value-limits.ts";
 import { mustEncode } from "./encodable.ts";
+import type { RunClocks } from "./run-clocks.ts";
 
 /** A follower of the run in this process. */
 export interface Reader {
@@ -17,6 +18,7 @@ export interface Reader {
 /** Commits the logs' contents. */
 export interface LogOwner {
   readonly clock: Clock;
+  readonly clocks: RunClocks;
   /** Uncommitted bytes of one log before backpressure sets in. */
   readonly maxUncommitted: number;
   /** The log has something to commit; `urgent` when a writer awaits it. */
@@ -63,6 +65,8 @@ export class OwnedLog implements RunLog {
   #waiters: Waiter[] = [];
   #relieve: (() => void) | undefined;
   readonly #owner: LogOwner;
+  /** Of event times from monotonic ones. */
+  readonly #offset: number;
   readonly #controller = new AbortController();
 
   constructor(ownership: Ownership, owner: LogOwner, readers: Iterable<Reader> = []) {
@@ -70,6 +74,7 @@ export class OwnedLog implements RunLog {
     this.readers = readers;
     this.#head = ownership.head;
     this.#owner = owner;
+    this.#offset = owner.clocks.offsetOf(ownership.run);
     keepOne(this);
   }
 
@@ -84,7 +89,7 @@ export class OwnedLog implements RunLog {
   write(body: EventBody): RunEvent {
     const event = body as RunEvent; // completed in place below: a copy per token would be the largest cost on the hot path
     event.run = this.ownership.run;
-    event.at = this.#owner.clock.now();
+    event.at = Math.round(this.#owner.clock.monotonic() + this.#offset);
     event.seq = this.#head + 1;
     if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);
@@ -156,6 +161,7 @@ export class OwnedLog implements RunLog {
     const last = item.events.at(-1);
     if (last) this.ownership.head = last.seq;
     const durable = item.state === undefined ? this.ownership.head : Number.POSITIVE_INFINITY;
+    if (item.state === "done") this.#owner.clocks.forget(this.ownership.run);
     if (item.state !== undefined) this.#end();
     for (const event of item.events) this.#uncommitted -= eventSize(event);
     if (this.#relieve !== undefined && this.#uncommitted <= this.#owner.maxUncommitted) this.#release();

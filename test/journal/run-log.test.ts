@@ -3,6 +3,7 @@ import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Append, Ownership } from "../../src/core/journal/journal.ts";
 import { DigestFold } from "../../src/core/run/digest.ts";
 import { type EventBody, noTiming } from "../../src/core/run/events.ts";
+import { RunClocks } from "../../src/journal/run-clocks.ts";
 import { OwnedLog } from "../../src/journal/run-log.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { delta, finished, started } from "./setup.ts";
@@ -11,8 +12,10 @@ import { delta, finished, started } from "./setup.ts";
 function open(head = 0, maxUncommitted = 1_000_000) {
   const ownership: Ownership = { run: "r", session: undefined, epoch: 3, worker: "w", head };
   const told: string[] = [];
+  const clock = new VirtualClock(5_000);
   const log = new OwnedLog(ownership, {
-    clock: new VirtualClock(5_000),
+    clock,
+    clocks: new RunClocks(clock),
     maxUncommitted,
     changed: (_log, urgent) => told.push(urgent ? "urgent" : "changed"),
     closed: () => told.push("closed"),

@@ -61,8 +61,8 @@ export class House {
     writeFileSync(this.configFile, stringify({ ...base, ...config }));
   }
 
-  async start(): Promise<this> {
-    const env = { ...process.env, ...this.#options.env };
+  async start(more: Readonly<Record<string, string>> = {}): Promise<this> {
+    const env = { ...process.env, ...this.#options.env, ...more };
     const child = spawn(process.execPath, ["--no-warnings", bin, "start", "--config", this.configFile], { env });
     let rest = "";
     const url = await new Promise<string>((resolve, reject) => {

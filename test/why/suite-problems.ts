@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { RunEvent } from "../../src/core/run/events.ts";
@@ -20,6 +21,14 @@ const files = {
     tool("hoards", "call() { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }"),
   ].join(""),
 };
+/** Date.now is an hour ahead once the file is there. */
+const jump = `
+import { existsSync } from "node:fs";
+const real = Date.now;
+let shift = 0;
+Date.now = () => real() + shift;
+if (process.env.JUMP) setInterval(() => { if (existsSync(process.env.JUMP)) shift = 3_600_000; }, 50).unref();
+`;
 const tools = ["quick", "slow", "long", "paid", "exits", "leaves", "hoards"];
 const call = (name: string) => ({ calls: [{ name, arguments: {} }] });
 const scenario = (name: string, ...turns: Record<string, unknown>[]) => ({ name, turns });
@@ -169,6 +178,30 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     await at.ended(run);
     const why = await at.why(run);
     expect(why.summary).to.match(/waited for approval of paid; anyone allowed it/);
+  });
+
+  it("a clock that is set forward by an hour: nobody waited for an hour", async () => {
+    const at = await open({ files: { ...files, "jump.mjs": jump } });
+    await at.kill("SIGTERM");
+    const jumped = `${at.folder}/jumped`;
+    const env = { NODE_OPTIONS: `--import=${at.folder}/jump.mjs`, JUMP: jumped };
+    await at.start(env);
+    const [streams, works, asks] = await Promise.all([at.run("steady"), at.run("slow"), at.run("paid")]);
+    const first = await at.run("slow", { session: "s" });
+    const queued = await at.run("quick", { session: "s" });
+    await at.has(streams, "text.delta");
+    const question = asked(await at.has(asks, "approval.requested"));
+    writeFileSync(jumped, "");
+    await pause(1_300); // the question is parked by now
+    for (const run of [streams, works, asks, queued])
+      expect((await at.why(run)).ms, JSON.stringify(await at.why(run))).to.be.below(30_000);
+    await at.ask(`/v1/runs/${asks}/approvals/${question.call}`, { approved: true });
+    for (const run of [streams, works, asks, first, queued]) {
+      await at.ended(run);
+      expect((await at.why(run)).ms, JSON.stringify(await at.why(run))).to.be.below(30_000);
+    }
+    must(await at.why(asks), "waited_for_person", /anyone allowed it/);
+    must(await at.why(queued), "queued", /an earlier run of its session/);
   });
 
   it("a run in line: the run ahead, its time in the log and the list", async () => {

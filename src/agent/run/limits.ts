@@ -84,7 +84,7 @@ export function watchTime(run: RunContext): () => void {
 }
 
 /** Time of the run that counts towards its limit, ms: neither in a queue nor while people were thinking. */
-function elapsedOf({ times, parts: { clock } }: RunContext): number {
-  const { queue, approval, ...rest } = times.totals(clock.now());
+function elapsedOf({ times, now }: RunContext): number {
+  const { queue, approval, ...rest } = times.totals(now);
   return Object.values(rest).reduce((sum, ms) => sum + ms, 0);
 }

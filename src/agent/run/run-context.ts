@@ -47,6 +47,8 @@ export interface RunParts {
   readonly parkAfter?: number;
   /** How long the run waited for its turn before this owner claimed it, and for which run. */
   readonly queued?: { readonly ms: number; readonly name: string };
+  /** The time of the run's events; the clock's when absent. */
+  readonly now?: () => number;
   /** Waits that nothing of the events shows; who is told of the run while it goes on reads them too. */
   readonly waits?: Waits;
   readonly stalls?: Stalls;
@@ -95,7 +97,7 @@ export class RunContext {
     this.state.useIds(parts.session);
     this.times = RunTimes.of(parts.history);
     this.waits = parts.waits ?? new Waits(parts.clock, parts.stalls);
-    this.#offset = parts.clock.now() - parts.clock.monotonic();
+    this.#offset = (parts.now?.() ?? parts.clock.now()) - parts.clock.monotonic();
     if (parts.queued !== undefined) {
       const { ms, name } = parts.queued;
       this.waits.past("queue", name, { since: parts.clock.monotonic() - ms, ms });
@@ -136,6 +138,11 @@ export class RunContext {
     );
   }
 
+  /** As its next event would have it, whatever happened to the wall clock. */
+  get now(): number {
+    return Math.round(this.parts.clock.monotonic() + this.#offset);
+  }
+
   get run(): string {
     return this.parts.log.ownership.run;
   }
@@ -172,7 +179,10 @@ export class RunContext {
     if (event.type === "text.delta" && times.streaming && event.at - times.at < stallFrom) {
       times.deltas += 1;
       if (event.at > times.at) times.at = event.at;
-    } else times.take(event);
+    } else {
+      times.take(event);
+      this.#offset = event.at - this.parts.clock.monotonic();
+    }
     return event;
   }
 

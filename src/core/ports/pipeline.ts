@@ -13,6 +13,8 @@ export interface PipelineWork {
   readonly history: readonly RunEvent[];
   /** What it uses, as far as it is not stored yet; absent where nobody asks. */
   readonly billing?: Billing;
+  /** The time of the run's events. */
+  readonly now: () => number;
   readonly signals: SignalFeed;
   /** Ownership is lost: stop and write nothing more. */
   readonly release: AbortSignal;

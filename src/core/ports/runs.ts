@@ -133,6 +133,8 @@ export interface Runs {
   pending(run: string): Promise<readonly PendingQuestion[]>;
   /** What the run waits for now, as far as this process knows more than the events. */
   doing?(run: string): Promise<Doing | undefined>;
+  /** The time as the run's next event would have it: the clock may have been set since it began. */
+  now?(run: string): number | undefined;
   agents(): readonly AgentInfo[];
   /** Number of tokens the first generation of such a run would read. Starts and stores nothing. */
   countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;

@@ -196,6 +196,10 @@ export class CallerRuns implements Runs {
     return await this.#runs.doing?.(run);
   }
 
+  now(run: string): number | undefined {
+    return this.#runs.now?.(run);
+  }
+
   async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {
     this.#mayStart(request.agent);
     await this.#admit.charge();

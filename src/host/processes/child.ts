@@ -42,7 +42,7 @@ export class Child {
   metrics = "";
   connections = 0;
   /** When it last showed that its event loop turns. */
-  seenAt = Date.now();
+  seenAt = performance.now();
   readonly #process: ChildProcess;
   readonly #box = new BlackBox();
 
@@ -58,7 +58,7 @@ export class Child {
       ...answer,
       ready: () => {
         this.status = "ready";
-        this.readyAt = Date.now();
+        this.readyAt = performance.now();
         ready.resolve();
       },
       draining: () => {

@@ -13,11 +13,11 @@ export function watchSilent(children: Iterable<Child>, wedged: number, log: Log)
     if (child.status === "starting") continue;
     child.link.ask("alive", undefined, wedged).then(
       () => {
-        child.seenAt = Date.now();
+        child.seenAt = performance.now();
       },
       () => {}, // it has ended, or is silent
     );
-    const silentMs = Date.now() - Math.max(child.seenAt, child.readyAt ?? 0);
+    const silentMs = performance.now() - Math.max(child.seenAt, child.readyAt ?? 0);
     if (silentMs < wedged + grace) continue;
     log.error("a process is silent; it is killed", { process: child.number, pid: child.pid, silentMs });
     child.kill();

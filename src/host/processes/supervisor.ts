@@ -201,7 +201,7 @@ export class Supervisor {
     const isReplaced = slot.child !== child;
     if (this.#stopping || isReplaced) return;
     slot.child = undefined;
-    const lived = child.readyAt === undefined ? 0 : Date.now() - child.readyAt;
+    const lived = child.readyAt === undefined ? 0 : performance.now() - child.readyAt;
     slot.failures = lived >= startedWell ? 0 : slot.failures + 1;
     slot.restarts += 1;
     this.#restarts += 1;

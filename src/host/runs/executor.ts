@@ -120,6 +120,7 @@ export class Executor {
 
   /** A run was stored by this process. */
   started(run: string, { paced }: StartOptions): void {
+    this.#committer.clocks.offsetOf(run);
     if (this.#parts.takeUp === "none") this.#started.add(run);
     if (paced) this.#gates.set(run, new BackpressureGate());
   }
@@ -147,6 +148,11 @@ export class Executor {
   /** The owner of a run, if it executes here. */
   ownerOf(run: string): Owner | undefined {
     return this.#owners.get(run);
+  }
+
+  /** The run's own time, see `RunClocks`. */
+  now(run: string): number {
+    return this.#committer.clocks.now(run);
   }
 
   /** What a run that executes here waits for, if that is nothing its events show. */
@@ -190,6 +196,7 @@ export class Executor {
         signals: work.signals,
         release: work.signal,
         interrupt: this.#interrupt.signal,
+        now: () => this.now(run),
         live: (doing) => this.#live.set(run, doing),
         ...(gate === undefined ? {} : { gate: () => gate.gate(), reader: () => gate.reader }),
       });

@@ -1,5 +1,4 @@
 import type { Claim, Journal } from "../../core/journal/journal.ts";
-import type { Clock } from "../../core/ports/clock.ts";
 import type { Doing } from "../../core/ports/runs.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { noticeable } from "../../core/run/run-times.ts";
@@ -18,10 +17,10 @@ export interface QueueTime {
 export async function queueTime(
   { ownership: { run }, tenant, request: { session } }: Claim,
   journal: Journal,
-  clock: Clock,
+  now: number,
 ): Promise<QueueTime | undefined> {
   const asked = timeOfRunId(run);
-  const ms = asked === undefined ? 0 : clock.now() - asked;
+  const ms = asked === undefined ? 0 : now - asked;
   if (ms < noticeable) return undefined;
   // Its name is worth a read, but not the run.
   const ahead =
@@ -32,10 +31,10 @@ export async function queueTime(
 /** What a run that nobody executes waits for; undefined when its events tell: a person, or a worker elsewhere. */
 export async function idleFor(
   { run, agent, tenant, session, state, head, createdAt, updatedAt, stranded }: RunRow,
-  { journal, clock }: { readonly journal: Pick<Journal, "list">; readonly clock: Clock },
+  { journal, now }: { readonly journal: Pick<Journal, "list">; readonly now: number },
 ): Promise<Doing | undefined> {
   const since = head === 0 ? createdAt : updatedAt;
-  const ms = Math.max(0, clock.now() - since);
+  const ms = Math.max(0, now - since);
   if (stranded) return { part: "down", name: `no worker here has the agent ${agent}`, ms, stranded };
   if (state !== "ready") return undefined;
   if (head > 0) return { part: "down", name: "", ms };

@@ -96,7 +96,7 @@ export class RunPipeline implements StreamPipeline {
     const { run } = claim.ownership;
     const waits = new Waits(this.#clock, this.#stalls, (since) => this.#writes.failedSince(since));
     this.#work.live?.(() => waits.current);
-    const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#clock);
+    const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#work.now());
     await runAgent(
       {
         agent,
@@ -120,6 +120,7 @@ export class RunPipeline implements StreamPipeline {
         parkAfter,
         stalls: this.#stalls,
         waits,
+        now: this.#work.now,
         content: this.#content,
         ...(watch === undefined ? {} : { watch }),
         ...(queued === undefined ? {} : { queued }),

@@ -285,7 +285,12 @@ export class HostRuns implements Runs {
   }
 
   async doing(run: string): Promise<Doing | undefined> {
-    return this.#executor.doing(run) ?? (await idleFor(await this.get(run), this.#parts));
+    const { journal } = this.#parts;
+    return this.#executor.doing(run) ?? (await idleFor(await this.get(run), { journal, now: this.now(run) }));
+  }
+
+  now(run: string): number {
+    return this.#executor.now(run);
   }
 
   async wires(run: string): Promise<readonly KeptWire[]> {

@@ -3,14 +3,14 @@ import type { RunEvent } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { WhySource } from "./why.ts";
 
-type Asked = Pick<Runs, "get" | "events" | "doing">;
+type Asked = Pick<Runs, "get" | "events" | "doing" | "now">;
 
 /** Adapts `Runs` for `explainRun`. Reads pages: a follower would be one more reader of the run, with a span of its own. */
 export const sourceOf = (runs: Asked): WhySource => ({
   row: (run) => runs.get(run),
   events: (row) => eventsUpTo(runs, row),
   doing: async ({ run }) => runs.doing?.(run),
-  now: () => Date.now(),
+  now: (run) => runs.now?.(run) ?? Date.now(),
 });
 
 async function* eventsUpTo(runs: Asked, { run, head }: RunRow): AsyncGenerator<readonly RunEvent[]> {

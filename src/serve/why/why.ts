@@ -30,7 +30,8 @@ export interface WhySource {
   events(row: RunRow): AsyncIterable<readonly RunEvent[]>;
   /** What a run that goes on waits for, where its events cannot tell. */
   doing?(row: RunRow): Promise<Doing | undefined>;
-  now(): number;
+  /** The time as the run has it. */
+  now(run: string): number;
 }
 
 /** Maximum depth of called agents to explain. */
@@ -46,7 +47,7 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
     const last = batch.at(-1);
     if (last === undefined || isTerminal(last) || last.seq >= row.head) break;
   }
-  if (story.end === undefined) story.until(source.now(), await source.doing?.(row));
+  if (story.end === undefined) story.until(source.now(run), await source.doing?.(row));
   else if (story.end.timing.queue === undefined) useSums(story.times, story.end.timing);
   const children = new Map<string, string>();
   for (const { child } of story.tools.values()) {

@@ -28,6 +28,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     pending: (run) => runs.pending(run),
     doing: async (run) => runs.doing?.(run),
+    now: (run) => runs.now?.(run),
     agents: () => runs.agents(),
     wires: (run) => runs.wires(run),
     content: (run, hash) => runs.content(run, hash),
