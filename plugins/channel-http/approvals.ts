@@ -44,11 +44,12 @@ async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>
 
 type Entry = z.output<typeof ApprovalView>;
 
-async function questionsOf(runs: Runs, { run, agent, session, request }: RunRow): Promise<Entry[]> {
+async function questionsOf(runs: Runs, { run, tenant, agent, session, request }: RunRow): Promise<Entry[]> {
   const pending = await runs.pending(run);
   const parent = request.parent === undefined ? {} : { parent: { run: request.parent.run, call: request.parent.call } };
   return pending.map(({ choices, schema, ...question }) => ({
     run,
+    tenant,
     agent,
     ...(session === undefined ? {} : { session }),
     ...parent,
@@ -67,6 +68,7 @@ function once(entries: readonly Entry[]): Entry[] {
 
 const ApprovalView = PendingView.extend({
   run: z.string(),
+  tenant: z.string().optional(),
   agent: z.string(),
   session: z.string().optional(),
   parent: z.object({ run: z.string(), call: z.string() }).optional().describe("the run that called this one"),

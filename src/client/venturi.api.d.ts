@@ -45,6 +45,7 @@ export type Approval = {
     agent: string;
   };
   run: string;
+  tenant?: string;
   agent: string;
   session?: string;
   /** the run that called this one */

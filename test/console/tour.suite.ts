@@ -178,7 +178,7 @@ describe("the console in a browser", function () {
     const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
     expect(await ended(run)).to.equal("waiting");
     const { page, expectClean, close } = await tab("/console/approvals");
-    await page.waitForSelector("[data-act=allow]");
+    await page.waitForSelector("[data-act=allow]:not([disabled])");
     await page.keyboard.press("r");
     await page.waitForSelector("text=Nothing waits for you");
     await ended(run);
@@ -248,6 +248,36 @@ describe("the console in a browser", function () {
     await close();
   });
 
+  for (const [how, twice] of [
+    ["two clicks", (page: Tab["page"]) => clickTwice(page)],
+    ["two keys", (page: Tab["page"]) => pressTwice(page)],
+  ] as const) {
+    it(`${how} in a row answer one question, and an answer can be taken back before it is sent`, async () => {
+      const runs = [];
+      for (let count = 0; count < 2; count++) {
+        const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
+        expect(await ended(run)).to.equal("waiting");
+        runs.push(run);
+      }
+      const { page, expectClean, close } = await tab("/console/approvals");
+      await page.waitForSelector("[data-act=approve]:not([disabled])");
+      await page.click("[data-act=approve]");
+      await page.click("[data-act=undo]");
+      await page.waitForSelector("[data-act=approve]:not([disabled])");
+      await twice(page);
+      await page.waitForSelector(".receipts");
+      await page.waitForSelector("[data-act=next]");
+      await page.keyboard.press("a");
+      const answers = (await Promise.all(runs.map(eventsOf))).flat().filter(({ type }) => type === "approval.resolved");
+      expect(answers).to.have.length(1);
+      await page.click("[data-act=next]");
+      await page.click("[data-act=deny]");
+      await page.waitForSelector("text=Nothing waits for you");
+      await expectClean();
+      await close();
+    });
+  }
+
   it("edited arguments reach the tool, and both the request and the edit stand in the journal", async () => {
     const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
     expect(await ended(run)).to.equal("waiting");
@@ -275,7 +305,7 @@ describe("the console in a browser", function () {
     const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
     expect(await ended(run)).to.equal("waiting");
     const [one, other] = [await tab(`/console/approvals`), await tab(`/console/approvals`)];
-    for (const { page } of [one, other]) await page.waitForSelector("[data-act=approve]");
+    for (const { page } of [one, other]) await page.waitForSelector("[data-act=approve]:not([disabled])");
     // Not `click`, which waits until the button stands still: by then the other answer may have taken it away.
     const press = ({ page }: typeof one, act: string) => page.dispatchEvent(`[data-act=${act}]`, "click");
     await Promise.all([press(one, "approve"), press(other, "deny")]);
@@ -360,3 +390,18 @@ describe("the console in a browser", function () {
     await close();
   });
 });
+
+/** At one place of the screen, as a hand would, a third of a second apart. */
+async function clickTwice(page: Tab["page"]): Promise<void> {
+  const box = await page.locator("[data-act=approve]").boundingBox();
+  const [x, y] = [(box?.x ?? 0) + 10, (box?.y ?? 0) + 10];
+  await page.mouse.click(x, y);
+  await new Promise((resolve) => setTimeout(resolve, 350));
+  await page.mouse.click(x, y);
+}
+
+async function pressTwice(page: Tab["page"]): Promise<void> {
+  await page.keyboard.press("a");
+  await new Promise((resolve) => setTimeout(resolve, 350));
+  await page.keyboard.press("a");
+}

@@ -93,6 +93,7 @@ class Approval(Model):
     until: float | None = None
     origin: ApprovalOrigin | None = None
     run: str
+    tenant: str | None = None
     agent: str
     session: str | None = None
     parent: ApprovalParent | None = None

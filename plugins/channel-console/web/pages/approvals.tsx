@@ -31,6 +31,7 @@ export function ApprovalsPage(): JSX.Element {
     5000,
   );
   const answered = useSignal<ReadonlySet<string>>(new Set());
+  const receipts = useSignal<readonly Receipt[]>([]);
   useEffect(() => onFeed(({ type }) => (type.startsWith("approval.") || type.startsWith("question.")) && again()), []);
   useLayoutEffect(
     () =>
@@ -39,20 +40,26 @@ export function ApprovalsPage(): JSX.Element {
         { word: "Allow for this run", hint: "r", key: "r", run: press("allow") },
         { word: "Deny", hint: "d", key: "d", run: press("deny") },
         { word: "Edit the arguments", hint: "e", key: "e", run: press("edit") },
+        { word: "Undo the answer", hint: "u", key: "u", run: press("undo") },
+        { word: "Next question", hint: "n", key: "n", run: press("next") },
       ]),
     [],
   );
   const all = (data?.questions ?? []).filter((question) => !answered.value.has(nameOf(question)));
   const wanted = query.value.get("question");
-  const at = Math.max(
-    0,
-    all.findIndex((question) => nameOf(question) === wanted),
-  );
+  const found = all.findIndex((question) => nameOf(question) === wanted);
+  const at = wanted === null && receipts.value.length === 0 ? 0 : found;
+  // After an answer the next question waits until it is asked for, so that no second click or key reaches it.
   const current = all[at];
-  const done = (question: Approval) => {
+  const done = (question: Approval, word: string) => {
     answered.value = new Set([...answered.value, nameOf(question)]);
+    receipts.value = [{ question, word, at: Date.now() }, ...receipts.value].slice(0, 20);
     setQuery({ question: undefined });
     again();
+  };
+  const next = () => {
+    const [first] = all;
+    if (first !== undefined) setQuery({ question: nameOf(first) });
   };
   return (
     <div class="page">
@@ -64,13 +71,14 @@ export function ApprovalsPage(): JSX.Element {
           {printable(error.message)}
         </p>
       )}
-      {current === undefined ? (
+      {all.length === 0 ? (
         loading ? null : (
           <Empty title="Nothing waits for you">
             <p class="muted">
               Tool calls that need a person appear here: those of tools with <code>approval</code> in the configuration,
               and what tools ask.
             </p>
+            <Receipts receipts={receipts.value} />
           </Empty>
         )
       ) : (
@@ -90,10 +98,43 @@ export function ApprovalsPage(): JSX.Element {
               return question === undefined ? null : <Line question={question} />;
             }}
           />
-          <Question key={nameOf(current)} question={current} done={() => done(current)} />
+          {current === undefined ? (
+            <div class="question">
+              <Receipts receipts={receipts.value} />
+              <button type="button" data-act="next" onClick={next}>
+                Next question
+              </button>
+            </div>
+          ) : (
+            <Question key={nameOf(current)} question={current} done={(word) => done(current, word)} />
+          )}
         </div>
       )}
     </div>
+  );
+}
+
+interface Receipt {
+  readonly question: Approval;
+  readonly word: string;
+  readonly at: number;
+}
+
+/** What was answered here, newest first. */
+function Receipts({ receipts }: { receipts: readonly Receipt[] }): JSX.Element | null {
+  if (receipts.length === 0) return null;
+  return (
+    <ul class="receipts" aria-label="Answered">
+      {receipts.map(({ question, word, at }) => (
+        <li key={nameOf(question)}>
+          {word}: <b class="mono">{printable(question.name)}</b> <Arguments value={question.arguments} most={60} />{" "}
+          <a href={to("runs", question.run)}>
+            <span class="mono">{shortRun(question.run)}</span>
+          </a>{" "}
+          <span class="faint">{ago(at, slowClock.value)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -109,6 +150,9 @@ function Line({ question }: { question: Approval }): JSX.Element {
       </span>
       <span class="question-low">
         <span class="muted">{printable(question.agent)}</span>
+        {question.tenant === undefined || question.tenant === "default" ? null : (
+          <span class="tag">{printable(question.tenant)}</span>
+        )}
         {question.message === undefined ? (
           <Arguments value={question.arguments} most={60} />
         ) : (
@@ -122,7 +166,7 @@ function Line({ question }: { question: Approval }): JSX.Element {
   );
 }
 
-function Question({ question, done }: { question: Approval; done: () => void }): JSX.Element {
+function Question({ question, done }: { question: Approval; done: (word: string) => void }): JSX.Element {
   const live = useMemo(() => liveRun(question.run), [question.run]);
   useEffect(() => live.hold(), [live]);
   const { origin } = question;

@@ -7,6 +7,7 @@ import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { announce, toast } from "./announce.tsx";
 import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
+import { HeldLine, useHeldAnswer } from "./held-answer.tsx";
 import { Icon } from "./icon.tsx";
 
 export interface ToolQuestion {
@@ -20,7 +21,13 @@ export interface ToolQuestion {
 }
 
 /** Answers what a tool asks: one of the choices, the fields of a form, a text, or that something was done elsewhere. */
-export function AnswerForm({ question, answered }: { question: ToolQuestion; answered?: () => void }): JSX.Element {
+export function AnswerForm({
+  question,
+  answered,
+}: {
+  question: ToolQuestion;
+  answered?: (word: string) => void;
+}): JSX.Element {
   const { choices, url } = question;
   const form = formOf(question.schema);
   const text = useSignal("");
@@ -33,11 +40,11 @@ export function AnswerForm({ question, answered }: { question: ToolQuestion; ans
     try {
       await tell();
       announce(said);
-      answered?.();
+      answered?.(said);
     } catch (thrown) {
       if (thrown instanceof ClientError && thrown.code === "conflict") {
         toast("Somebody answered this before you, or the run has ended.");
-        answered?.();
+        answered?.("Answered by somebody else");
         return;
       }
       problem.value = thrown instanceof Error ? thrown.message : String(thrown);
@@ -46,7 +53,11 @@ export function AnswerForm({ question, answered }: { question: ToolQuestion; ans
     }
   };
   const run = () => client.value.run(question.run);
-  const answer = (value: unknown) => send(() => run().answer(question.call, value), "Answered");
+  const held = useHeldAnswer(busy);
+  const answer = (read: () => unknown) => {
+    problem.value = "";
+    held.hold("Answered", () => send(async () => run().answer(question.call, read()), "Answered"));
+  };
   const typed = () => (form === undefined ? readTyped(text.value, question.schema) : readDraft(draft.value, {}, form));
   const left = question.until === undefined ? undefined : question.until - slowClock.value;
   return (
@@ -77,7 +88,7 @@ export function AnswerForm({ question, answered }: { question: ToolQuestion; ans
           )}
           <div class="actions">
             {choices?.map((choice) => (
-              <button key={choice} type="button" disabled={busy.value} onClick={() => answer(choice)}>
+              <button key={choice} type="button" disabled={!held.ready} onClick={() => answer(() => choice)}>
                 {printable(choice)}
               </button>
             ))}
@@ -86,8 +97,8 @@ export function AnswerForm({ question, answered }: { question: ToolQuestion; ans
                 type="button"
                 class="primary"
                 data-act="answer"
-                disabled={busy.value}
-                onClick={() => answer(url === undefined ? typed() : undefined)}
+                disabled={!held.ready}
+                onClick={() => answer(() => (url === undefined ? typed() : undefined))}
               >
                 <Icon name="check" size={14} /> {url === undefined ? "Answer" : "Done"}
               </button>
@@ -96,8 +107,8 @@ export function AnswerForm({ question, answered }: { question: ToolQuestion; ans
               type="button"
               class="danger"
               data-act="deny"
-              disabled={busy.value}
-              onClick={() => send(() => run().decline(question.call), "Declined")}
+              disabled={!held.ready}
+              onClick={() => held.hold("Declined", () => send(() => run().decline(question.call), "Declined"))}
             >
               <Icon name="cross" size={14} /> Decline
             </button>
@@ -105,6 +116,7 @@ export function AnswerForm({ question, answered }: { question: ToolQuestion; ans
               <span class="faint">{left > 0 ? `open for ${duration(left)}` : "time is up"}</span>
             )}
           </div>
+          <HeldLine held={held} />
         </>
       ) : (
         <p class="muted">Your key may not answer questions.</p>

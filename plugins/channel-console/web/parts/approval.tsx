@@ -7,6 +7,7 @@ import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { announce, toast } from "./announce.tsx";
 import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
+import { HeldLine, useHeldAnswer } from "./held-answer.tsx";
 import { Icon } from "./icon.tsx";
 import { Json } from "./json.tsx";
 
@@ -20,17 +21,28 @@ export interface AskedQuestion {
 }
 
 /** Approve, change the arguments and approve, or deny. Somebody else may be faster: then the answer says so. */
-export function ApprovalForm({ question, answered }: { question: AskedQuestion; answered?: () => void }): JSX.Element {
+export function ApprovalForm({
+  question,
+  answered,
+}: {
+  question: AskedQuestion;
+  answered?: (word: string) => void;
+}): JSX.Element {
   const editing = useSignal(false);
   const draft = useSignal<Draft>({});
   const reason = useSignal("");
   const busy = useSignal(false);
   const problem = useSignal("");
   const schema = schemaOf(question.name);
-  const send = async (verdict: "approve" | "allow" | "deny") => {
+  const held = useHeldAnswer(busy);
+  const answer = (verdict: "approve" | "allow" | "deny") => {
+    problem.value = "";
+    const word = verdict === "allow" ? "Allowed for this run" : verdict === "deny" ? "Denied" : "Approved";
+    held.hold(word, () => send(verdict, word));
+  };
+  const send = async (verdict: "approve" | "allow" | "deny", word: string) => {
     const approved = verdict !== "deny";
     busy.value = true;
-    problem.value = "";
     const words = {
       ...(reason.value.trim() === "" ? {} : { reason: reason.value.trim() }),
       ...(verdict === "allow" ? { for: "run" as const } : {}),
@@ -41,13 +53,13 @@ export function ApprovalForm({ question, answered }: { question: AskedQuestion; 
       else if (!editing.value) await run.approve(question.call, words);
       else
         await run.approve(question.call, { arguments: readDraft(draft.value, question.arguments, schema), ...words });
-      announce(verdict === "allow" ? "Allowed for this run" : approved ? "Approved" : "Denied");
-      answered?.();
+      announce(word);
+      answered?.(word);
     } catch (thrown) {
       const taken = thrown instanceof ClientError && thrown.code === "conflict";
       if (taken) {
         toast("Somebody answered this before you, or the run has ended.");
-        answered?.();
+        answered?.("Answered by somebody else");
         return;
       }
       problem.value = thrown instanceof Error ? thrown.message : String(thrown);
@@ -86,30 +98,37 @@ export function ApprovalForm({ question, answered }: { question: AskedQuestion; 
               type="button"
               class="primary"
               data-act="approve"
-              disabled={busy.value}
-              onClick={() => send("approve")}
+              disabled={!held.ready}
+              onClick={() => answer("approve")}
             >
               <Icon name="check" size={14} /> {editing.value ? "Approve with edits" : "Approve"}
             </button>
             <button
               type="button"
               data-act="allow"
-              disabled={busy.value}
+              disabled={!held.ready}
               title={`Approve this call and all later calls of ${printable(question.name)} in this run`}
-              onClick={() => send("allow")}
+              onClick={() => answer("allow")}
             >
               Allow for this run
             </button>
-            <button type="button" data-act="edit" disabled={busy.value} aria-expanded={editing.value} onClick={edit}>
+            <button
+              type="button"
+              data-act="edit"
+              disabled={held.word !== undefined || busy.value}
+              aria-expanded={editing.value}
+              onClick={edit}
+            >
               <Icon name="edit" size={14} /> {editing.value ? "Undo edits" : "Edit"}
             </button>
-            <button type="button" class="danger" data-act="deny" disabled={busy.value} onClick={() => send("deny")}>
+            <button type="button" class="danger" data-act="deny" disabled={!held.ready} onClick={() => answer("deny")}>
               <Icon name="cross" size={14} /> Deny
             </button>
             {left === undefined ? null : (
               <span class="faint">{left > 0 ? `counts as denied in ${duration(left)}` : "time is up"}</span>
             )}
           </div>
+          <HeldLine held={held} />
         </>
       ) : (
         <p class="muted">Your key may not approve tool calls.</p>

@@ -1,0 +1,67 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+/** How long an answer can be taken back before it is sent, ms. */
+const undo = 3_000;
+/** How long a question is on the screen before it can be answered, ms: a second click must not answer what slid under it. */
+const pause = 700;
+
+export interface Held {
+  /** False in the first moments, and while an answer is on its way. */
+  readonly ready: boolean;
+  /** What was chosen and can still be taken back. */
+  readonly word: string | undefined;
+  /** Sends after the time to undo. */
+  hold(word: string, send: () => Promise<void>): void;
+  takeBack(): void;
+}
+
+/** An answer leaves after a moment in which it can be undone; at once when its page is left. */
+export function useHeldAnswer(busy: Signal<boolean>): Held {
+  const word = useSignal<string | undefined>(undefined);
+  const shown = useSignal(false);
+  const leaving = useRef<{ timer: ReturnType<typeof setTimeout>; send: () => void } | undefined>(undefined);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      shown.value = true;
+    }, pause);
+    const flush = () => leaving.current?.send();
+    addEventListener("pagehide", flush);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("pagehide", flush);
+      flush();
+    };
+  }, []);
+  const takeBack = () => {
+    clearTimeout(leaving.current?.timer);
+    leaving.current = undefined;
+    word.value = undefined;
+  };
+  return {
+    ready: shown.value && !busy.value && word.value === undefined,
+    word: word.value,
+    hold(said, tell) {
+      const send = () => {
+        takeBack();
+        void tell();
+      };
+      word.value = said;
+      leaving.current = { timer: setTimeout(send, undo), send };
+    },
+    takeBack,
+  };
+}
+
+export function HeldLine({ held }: { held: Held }): JSX.Element | null {
+  if (held.word === undefined) return null;
+  return (
+    <p class="held" role="status">
+      {held.word}. It is sent in {undo / 1000} s.{" "}
+      <button type="button" data-act="undo" onClick={held.takeBack}>
+        Undo
+      </button>
+    </p>
+  );
+}
