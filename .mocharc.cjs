@@ -15,6 +15,7 @@ const slow = [
   "edges/neighbour",
   "examples/library",
   "examples/plugins",
+  "host/processes/blocked-request",
   "host/processes/poison",
   "host/processes/processes",
   "packed",

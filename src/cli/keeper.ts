@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { keepWatchdog } from "../host/system/systemd.ts";
 import { BlackBox, deathOf, inheritedBox } from "../host/watchdog/black-box.ts";
-import { writeLine } from "../host/watchdog/line.ts";
+import { heldBy, writeLine } from "../host/watchdog/line.ts";
+import { Strikes } from "../host/watchdog/strikes.ts";
 import { type KeeperSays, type Kept, type KeptSays, type KeptSignal, keptEnv, keptSignals } from "./kept.ts";
 
 const startedWell = 1_000;
@@ -45,6 +46,7 @@ class Keeper {
   #child: ChildProcess | undefined;
   #socket: { readonly handle: { readonly fd: number; close(): void }; readonly url: string } | undefined;
   #textLog = process.stderr.isTTY === true;
+  readonly #strikes = new Strikes();
   #wedged = 0;
   #failures = 0;
   #stops = 0;
@@ -87,6 +89,7 @@ class Keeper {
       box: inheritedBox,
       ...(this.#socket === undefined ? {} : { socket: { fd: inheritedSocket, url: this.#socket.url } }),
       ...(before === undefined ? {} : { before }),
+      refused: this.#strikes.refused(),
     };
     const child = fork(this.#program, this.#args, {
       env: { ...process.env, ...keptEnv(kept) },
@@ -123,8 +126,11 @@ class Keeper {
   async #replace(before: NonNullable<Kept["before"]>, lived: number): Promise<void> {
     this.#failures = lived >= startedWell ? 0 : this.#failures + 1;
     const inMs = this.#failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (this.#failures - 1));
-    const { cause, run } = before.death;
-    await writeLine(this, "warn", { message: "the process ended; another one is started", cause, run, inMs });
+    const { cause, run, request, holder } = before.death;
+    const message = "the process ended; another one is started";
+    await writeLine(this, "warn", { message, cause, run, ...request, ...heldBy(holder), inMs });
+    if (request !== undefined && this.#strikes.add(request))
+      await writeLine(this, "warn", { message: "requests that blocked two processes are refused", ...request });
     setTimeout(() => this.#stops === 0 && this.#spawn(before), inMs);
   }
 

@@ -1,5 +1,6 @@
 import type { SendHandle } from "node:child_process";
 import type { OpenOptions } from "../host/open.ts";
+import type { Refused } from "../host/watchdog/strikes.ts";
 
 /** What a service that is kept is told when it starts. */
 export interface Kept {
@@ -8,6 +9,8 @@ export interface Kept {
   readonly box: number;
   /** The socket on which it listens, after the first time. */
   readonly socket?: { readonly fd: number; readonly url: string };
+  /** What blocked processes before and is not to be tried again. */
+  readonly refused?: readonly Refused[];
   /** The process it replaces. */
   readonly before?: NonNullable<OpenOptions["before"]>;
 }

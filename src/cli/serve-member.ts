@@ -3,7 +3,7 @@ import { markWith } from "../core/ports/doing.ts";
 import { Member } from "../host/member.ts";
 import { openService, type Service } from "../host/service.ts";
 import { isTextLog } from "../host/system/log.ts";
-import { markIn } from "../host/watchdog/black-box.ts";
+import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 
@@ -29,6 +29,7 @@ async function serve(): Promise<void> {
   exitOnUncaught(log);
   const { server, telemetry } = config;
   markWith(markIn(box));
+  service.host.memory.noteTo((holder) => writeHolder(box, holder));
   await member.ready(service, (afterDrain) => ending.resolve(afterDrain));
   startWatchdog({ wedged: server.wedged, box, textLog: isTextLog(telemetry.logs), log });
   const afterDrain = await ending.promise;

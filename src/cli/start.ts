@@ -5,7 +5,8 @@ import { openService, type Service } from "../host/service.ts";
 import { isTextLog } from "../host/system/log.ts";
 import { writePidFile } from "../host/system/pid-file.ts";
 import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.ts";
-import { markIn } from "../host/watchdog/black-box.ts";
+import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
+import { refuse } from "../host/watchdog/strikes.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 import { example, type Globals, globalsOf } from "./globals.ts";
@@ -54,7 +55,8 @@ interface Given {
 async function startAlone({ config: configFile, set }: Globals, { config, quiet }: Given): Promise<void> {
   const kept = ownKept();
   if (kept !== undefined) beKept();
-  const { worker, socket, before } = kept ?? {};
+  const { worker, socket, before, refused = [] } = kept ?? {};
+  refuse(refused);
   const service = await openService({
     configFile,
     set,
@@ -109,6 +111,7 @@ function watchKept({ host, url, handle }: Service, { box }: Kept): void {
   const { wedged } = host.config.server;
   const textLog = isTextLog(host.config.telemetry.logs);
   markWith(markIn(box));
+  host.memory.noteTo((holder) => writeHolder(box, holder));
   startWatchdog({ wedged, box, textLog, log: host.log });
   tellKeeper({ listening: { url, wedged, textLog } }, handle);
 }

@@ -4,6 +4,7 @@ import { Link } from "./processes/link.ts";
 import type { OwnStatus, ProcessCalls, StartBody, SupervisorCalls } from "./processes/protocol.ts";
 import type { SharedTelemetry, Siblings } from "./processes/siblings.ts";
 import type { Service } from "./service.ts";
+import { refuse } from "./watchdog/strikes.ts";
 
 const op = "process.ask";
 /** Longer than the supervisor waits for each process, ms. */
@@ -25,6 +26,7 @@ export class Member implements Siblings {
     const calls: ProcessCalls = {
       start: (body) => {
         this.url = body.url;
+        refuse(body.refused);
         started.resolve(body);
       },
       reload: async () => {
@@ -33,6 +35,7 @@ export class Member implements Siblings {
       },
       drain: ({ afterDrain }) => this.#drain?.(afterDrain),
       takeOver: async ({ worker, death }) => ({ runs: await this.#running().host.takeOver(worker, death) }),
+      refuse: ({ refused }) => refuse(refused),
       alive: () => {},
       status: async (): Promise<OwnStatus> => (await this.#running().status()).status,
       doubt: async (): Promise<OwnStatus> => {

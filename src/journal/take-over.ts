@@ -1,5 +1,7 @@
 import { VenturiError } from "../core/errors/errors.ts";
 import type { Journal } from "../core/journal/journal.ts";
+import type { RequestDoing } from "../core/ports/doing.ts";
+import type { Holder } from "../core/ports/held.ts";
 import type { Crash } from "../core/run/signals.ts";
 
 /** What is known about the end of a process. */
@@ -11,6 +13,10 @@ export interface Death {
   readonly stack?: string;
   /** Ms since the epoch. */
   readonly at?: number;
+  /** The request it was working for, when it was no run. */
+  readonly request?: RequestDoing;
+  /** Who held most of its memory. */
+  readonly holder?: Holder;
 }
 
 type Held = Pick<Journal, "held" | "release" | "free" | "signal">;

@@ -1,12 +1,30 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-const runs = new AsyncLocalStorage<string>();
+/** A request that is no run's. The tenant is "" until its key was checked. */
+export interface RequestDoing {
+  tenant: string;
+  readonly route: string;
+}
+
+const works = new AsyncLocalStorage<string | RequestDoing>();
 
 /** Whatever this starts, promises and timers included, is done for the run. Costs nothing per token. */
-export const doingFor = <T>(run: string, work: () => T): T => runs.run(run, work);
+export const doingFor = <T>(run: string, work: () => T): T => works.run(run, work);
 
 /** The run whose code is executing, if any. */
-export const runDoing = (): string | undefined => runs.getStore();
+export function runDoing(): string | undefined {
+  const work = works.getStore();
+  return typeof work === "string" ? work : undefined;
+}
+
+/** Whatever this starts is done for the request, but for what is done for a run. */
+export const doingForRequest = <T>(request: RequestDoing, work: () => T): T => works.run(request, work);
+
+/** The request whose code is executing, if it is no run's. */
+export function requestDoing(): RequestDoing | undefined {
+  const work = works.getStore();
+  return typeof work === "object" ? work : undefined;
+}
 
 /** Told which run's plugin is about to be called, and "" when the call has returned. */
 type Mark = (run: string) => void;

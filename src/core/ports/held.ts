@@ -24,6 +24,13 @@ export interface Account {
   hold(bytes: number, what: Holding): Charge;
 }
 
+/** The tenant that holds most, and how much that is of all. */
+export interface Holder {
+  readonly tenant: string;
+  readonly bytes: number;
+  readonly held: number;
+}
+
 /** Bytes that this process holds for its callers, by tenant. */
 export interface Memory {
   of(tenant: string): Account;
@@ -33,6 +40,8 @@ export interface Memory {
   readonly free: number;
   /** Held by each tenant that holds something. */
   readonly tenants: ReadonlyMap<string, number>;
+  /** From here on, tells who holds most whenever much was taken: where the process runs out of memory, there is nobody left to ask. */
+  noteTo(note: (holder: Holder) => void): void;
 }
 export const Memory = token<Memory>("Memory");
 

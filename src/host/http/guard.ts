@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { messageOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { AuditEntry } from "../../core/journal/audit.ts";
+import { doingForRequest, requestDoing } from "../../core/ports/doing.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { runTrace } from "../../serve/run-trace.ts";
 import { Keyring } from "../access/auth.ts";
@@ -8,6 +9,7 @@ import { FailedLogins } from "../access/failed-logins.ts";
 import { tokenCheck } from "../access/jwt.ts";
 import type { KeyHolder } from "../access/key-holder.ts";
 import { RequestCounts } from "../processes/request-counts.ts";
+import { mustNotBlock } from "../watchdog/strikes.ts";
 import { dropUnsendable, firstOfAll } from "./every-reply.ts";
 import type { ServerParts } from "./server-parts.ts";
 
@@ -53,6 +55,10 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     const details = { limit: "requestsPerMinute", value, most, retryAfterMs: ttl };
     throw new VenturiError("auth.check", "rate_limited", message, { details });
   };
+  // With a callback: what an async function enters is left when it returns.
+  app.addHook("onRequest", (request, _reply, done) => {
+    doingForRequest({ tenant: "", route: `${request.method} ${request.routeOptions.url ?? "unknown"}` }, done);
+  });
   app.addHook("onRequest", async (request, reply) => {
     requestTraces.set(request, before(request, reply));
     if (request.routeOptions.config.open === true) return;
@@ -60,6 +66,11 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
       const holder = await identify(request);
       holders.set(request, holder);
       holders.set(request.raw, holder); // a writer of events knows only Node's request
+      const doing = requestDoing();
+      if (doing !== undefined) {
+        doing.tenant = holder.tenant;
+        mustNotBlock(doing);
+      }
     } catch (thrown) {
       const error = wrap("auth.check", thrown);
       const told = error.code === "unauthorized" ? failures.note(request.ip, error) : error;

@@ -1,11 +1,14 @@
 import { getHeapStatistics } from "node:v8";
 import { VenturiError } from "../../core/errors/errors.ts";
-import type { Account, Charge, Holding, Memory } from "../../core/ports/held.ts";
+import type { Account, Charge, Holder, Holding, Memory } from "../../core/ports/held.ts";
 
 /** Of the heap's limit; the rest is for the service itself and for what is not counted. */
 const shareOfHeap = 0.4;
 
 export const defaultMemory = (): number => Math.floor(getHeapStatistics().heap_size_limit * shareOfHeap);
+
+/** Changes of what is held, bytes. */
+const worthTelling = 4 * 1024 ** 2;
 
 /**
  * What this process holds for its callers, shared out max-min when memory is short. Up to half of the total anybody may take
@@ -17,6 +20,9 @@ export class HeldMemory implements Memory {
   readonly #refused: ((error: VenturiError, tenant: string) => void) | undefined;
   readonly #tenants = new Map<string, number>();
   #held = 0;
+  #note: ((holder: Holder) => void) | undefined;
+  /** Of what is held, when it was last told. */
+  #told = 0;
 
   /** `refused` is told of each charge that did not fit. */
   constructor(total = defaultMemory(), refused?: (error: VenturiError, tenant: string) => void) {
@@ -34,6 +40,10 @@ export class HeldMemory implements Memory {
 
   get tenants(): ReadonlyMap<string, number> {
     return this.#tenants;
+  }
+
+  noteTo(note: (holder: Holder) => void): void {
+    this.#note = note;
   }
 
   of(tenant: string): Account {
@@ -75,6 +85,14 @@ export class HeldMemory implements Memory {
     const own = (this.#tenants.get(tenant) ?? 0) + bytes;
     if (own === 0) this.#tenants.delete(tenant);
     else this.#tenants.set(tenant, own);
+    if (this.#note !== undefined && Math.abs(this.#held - this.#told) >= worthTelling) this.#tell(this.#note);
+  }
+
+  #tell(note: (holder: Holder) => void): void {
+    this.#told = this.#held;
+    let [tenant, bytes] = ["", 0];
+    for (const [name, own] of this.#tenants) if (own > bytes) [tenant, bytes] = [name, own];
+    note({ tenant, bytes, held: this.#held });
   }
 
   #mustFit(tenant: string, { bytes, beside, what }: { bytes: number; beside: number; what: Holding }): void {

@@ -1,6 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
+import type { Refused } from "../watchdog/strikes.ts";
 
 /** What one process of the service says about itself. */
 export interface ProcessState {
@@ -29,6 +30,7 @@ export interface StartBody {
   readonly box: number;
   /** Where the supervisor listens. */
   readonly url: string;
+  readonly refused: readonly Refused[];
 }
 
 /** What the supervisor asks of a process. */
@@ -39,6 +41,8 @@ export interface ProcessCalls {
   drain(body: { readonly afterDrain?: "release" }): void;
   /** The process of this name is dead: make its runs claimable. */
   takeOver(body: { readonly worker: string; readonly death?: Death }): Answer<{ readonly runs: number }>;
+  /** These blocked processes and are not to be tried again. */
+  refuse(body: { readonly refused: readonly Refused[] }): void;
   /** Answered by the event loop alone: that it turns. */
   alive(): void;
   status(): Answer<OwnStatus>;

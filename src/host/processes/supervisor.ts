@@ -1,8 +1,11 @@
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import type { RequestDoing } from "../../core/ports/doing.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
+import { heldBy } from "../watchdog/line.ts";
+import { Strikes } from "../watchdog/strikes.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";
 import { Child, type Ended } from "./child.ts";
 import { watchSilent } from "./liveness.ts";
@@ -54,6 +57,7 @@ export class Supervisor {
   readonly #abandoned = new Map<string, Death | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #counts = new RequestCounts();
+  readonly #strikes = new Strikes();
   #socket: BoundSocket | undefined;
   /** Counters of processes that have ended. */
   #past = "";
@@ -166,7 +170,7 @@ export class Supervisor {
       number: slot.number,
       program,
       socket: this.#socket?.fd ?? -1,
-      start: { configFile, set, url: this.#socket?.url ?? "" },
+      start: { configFile, set, url: this.#socket?.url ?? "", refused: this.#strikes.refused() },
       meanConnections: () => this.#meanConnections(),
       answer: {
         metrics: ({ format }) => this.#metrics(format),
@@ -207,8 +211,16 @@ export class Supervisor {
     this.#restarts += 1;
     const wait = slot.failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (slot.failures - 1));
     const fields = { process: slot.number, pid: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
-    this.#log.warn("a process ended; another one is started", { ...fields, run: death?.run });
+    const said = { run: death?.run, ...death?.request, ...heldBy(death?.holder) };
+    this.#log.warn("a process ended; another one is started", { ...fields, ...said });
+    if (death?.request !== undefined) this.#strike(death.request);
     this.#after(wait, () => this.#respawn(slot));
+  }
+
+  #strike(request: RequestDoing): void {
+    if (!this.#strikes.add(request)) return;
+    this.#log.warn("requests that blocked two processes are refused", { ...request });
+    for (const { link } of this.#children) link.tell("refuse", { refused: this.#strikes.refused() });
   }
 
   #respawn(slot: Slot): void {

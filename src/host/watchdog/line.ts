@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import type { Holder } from "../../core/ports/held.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,3 +23,11 @@ export async function writeLine(
   const { textLog: asText } = await import("../system/log.ts");
   asText("info", put)[level](message, fields);
 }
+
+/** Who held most of the memory of a process that may have run out of it. */
+export const heldBy = (holder: Holder | undefined): Fields =>
+  holder === undefined
+    ? {}
+    : { holder: holder.tenant, holds: inMebibytes(holder.bytes), held: inMebibytes(holder.held) };
+
+const inMebibytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;

@@ -62,9 +62,9 @@ async function look(): Promise<Wedge> {
   const ms = Math.round(silent);
   const text = await asked().catch(() => undefined);
   if (text === undefined) return { ms };
-  const { run, stack } = JSON.parse(text) as { run?: string; stack?: string }; // of `answer`
+  const { stack, ...doing } = JSON.parse(text) as Omit<Wedge, "ms">; // of `answer`
   const readable = stack === undefined ? undefined : await cleaned(stack).catch(() => stack);
-  return { ms, ...(run === undefined ? {} : { run }), ...(readable === undefined ? {} : { stack: readable }) };
+  return { ms, ...doing, ...(readable === undefined ? {} : { stack: readable }) };
 }
 
 /** V8 serves the inspector inside loops and while it backtracks in a regular expression, typically within 20 ms. */
@@ -97,5 +97,5 @@ async function cleaned(stack: string): Promise<string> {
   return new Redactor([]).text(frames.map((line) => inSources(line.trim())).join("\n"), 4_096);
 }
 
-const write = (level: "warn" | "error", message: string, { ms, run, stack }: Wedge): Promise<void> =>
-  writeLine({ textLog }, level, { silentMs: ms, run, stack, message });
+const write = (level: "warn" | "error", message: string, { ms, run, request, stack }: Wedge): Promise<void> =>
+  writeLine({ textLog }, level, { silentMs: ms, run, ...request, stack, message });

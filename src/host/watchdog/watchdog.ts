@@ -1,7 +1,7 @@
 import inspector from "node:inspector";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../../core/errors/errors.ts";
-import { runDoing } from "../../core/ports/doing.ts";
+import { requestDoing, runDoing } from "../../core/ports/doing.ts";
 import type { Log } from "../../core/ports/log.ts";
 
 export interface WatchdogOptions {
@@ -62,5 +62,5 @@ function answer(): string {
   const holder: { stack?: string } = {};
   Error.captureStackTrace(holder, answer);
   Error.stackTraceLimit = stackTraceLimit;
-  return JSON.stringify({ run: runDoing(), stack: holder.stack });
+  return JSON.stringify({ run: runDoing(), request: requestDoing(), stack: holder.stack });
 }
