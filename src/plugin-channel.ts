@@ -10,3 +10,4 @@ export { Paragraphs } from "./serve/paragraphs.ts";
 export { Sentences } from "./serve/sentences.ts";
 export { awaitRun, startRun, streamRun } from "./serve/serve-run.ts";
 export { dataFrame, eventFrame, heartbeatFrame, SseWriter } from "./serve/sse-writer.ts";
+export { durationOf } from "./serve/voice.ts";

@@ -107,7 +107,6 @@ export type * from "./serve/sse-writer.ts";
 export type * from "./serve/stall-watch.ts";
 export type * from "./serve/vendor-answer.ts";
 export type * from "./serve/voice.ts";
-export { durationOf } from "./serve/voice.ts";
 export type * from "./serve/warnings.ts";
 export type * from "./serve/why/source.ts";
 export type * from "./serve/why/why.ts";

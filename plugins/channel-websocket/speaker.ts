@@ -1,5 +1,5 @@
-import { type AudioFormat, durationOf, messageOf, type RunEvent, type Utterance, type Voice } from "venturi/plugin";
-import { Sentences } from "venturi/plugin/channel";
+import { type AudioFormat, messageOf, type RunEvent, type Utterance, type Voice } from "venturi/plugin";
+import { durationOf, Sentences } from "venturi/plugin/channel";
 import { type Heard, Playback } from "./playback.ts";
 
 /** The socket's side: JSON messages, audio with backpressure, and the turn to speak, held by one run at a time. */

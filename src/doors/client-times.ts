@@ -10,7 +10,7 @@ const { door, doorOfClass } = makeDoors(
   (op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }),
   {},
 );
-export const RunTimes = doorOfClass("client-times.RunTimes", face.RunTimes, "createdAt: number|undefined", {
+export const RunTimes = doorOfClass("client.RunTimes", face.RunTimes, "createdAt: number|undefined", {
   take: "event: object",
   until: "now: number",
   totals: "until: number|undefined",
@@ -18,4 +18,4 @@ export const RunTimes = doorOfClass("client-times.RunTimes", face.RunTimes, "cre
   carve: "argument 1: object",
   move: "from: array, argument 2: object, ms: number",
 });
-export const timingKey = door("client-times.timingKey", face.timingKey, "part: string");
+export const timingKey = door("client.timingKey", face.timingKey, "part: string");

@@ -34,6 +34,7 @@ export const SseWriter = doorOfClass(
 export const awaitRun = door("plugin.awaitRun", face.awaitRun, "served: object, watch: function|undefined => promise");
 export const channelOptions = door("plugin.channelOptions", face.channelOptions, "argument 1: object");
 export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
+export const durationOf = door("plugin.durationOf", face.durationOf, "bytes: number, argument 2: object");
 export const eventFrame = door("plugin.eventFrame", face.eventFrame, "event: object");
 export const heartbeatFrame = door("plugin.heartbeatFrame", face.heartbeatFrame, "run: string");
 export const httpError = door("plugin.httpError", face.httpError, "thrown: any");

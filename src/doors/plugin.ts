@@ -17,7 +17,6 @@ export const RichOutput = doorOfClass(
 );
 export const definePlugin = door("plugin.definePlugin", face.definePlugin, "definition: object");
 export const defineTool = door("plugin.defineTool", face.defineTool, "tool: object");
-export const durationOf = door("plugin.durationOf", face.durationOf, "bytes: number, argument 2: object");
 export const encodeEvent = door("plugin.encodeEvent", face.encodeEvent, "event: object");
 export const fromToolOptions = door("plugin.fromToolOptions", face.fromToolOptions, "options: object");
 export const isTerminal = door("plugin.isTerminal", face.isTerminal, "event: object");

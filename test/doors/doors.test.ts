@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { agent, openVenturi, tool, type Venturi, VenturiError } from "venturi";
 import { ClientError, VenturiClient } from "venturi/client";
-import { durationOf, isTerminal, RichOutput } from "venturi/plugin";
-import { Sentences } from "venturi/plugin/channel";
+import { isTerminal, RichOutput } from "venturi/plugin";
+import { durationOf, Sentences } from "venturi/plugin/channel";
 import { RichOutput as InnerOutput } from "../../src/internal.ts";
 
 const dist = fileURLToPath(new URL("../../", import.meta.url));
@@ -90,8 +90,8 @@ describe("the entry points", () => {
   });
 
   it("cost built-in plugins nothing: those call what is behind the doors", () => {
-    const plugins = globSync(`${dist}plugins/**/*.js`).filter((file) =>
-      readFileSync(file, "utf8").match(/from "venturi\/(?:plugin|internal)/) !== null,
+    const plugins = globSync(`${dist}plugins/**/*.js`).filter(
+      (file) => readFileSync(file, "utf8").match(/from "venturi\/(?:plugin|internal)/) !== null,
     );
     expect(plugins).to.deep.equal([]);
   });
