@@ -1,11 +1,13 @@
 import type { Client, Pool, PoolClient, QueryResultRow } from "pg";
 import { VenturiError } from "venturi/plugin";
 import { explain, isConnectionLost, isPermanent, isTransient } from "./failures.ts";
-import { migrate } from "./schema.ts";
+import { migrate, migrations } from "./schema.ts";
 import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./servers.ts";
 
 export interface DatabaseOptions extends ServerOptions {
   readonly schema: string;
+  /** The schema was of an earlier version. */
+  readonly migrated?: (from: number, to: number) => void;
 }
 
 type Values = readonly unknown[];
@@ -101,7 +103,10 @@ export class Database {
 
   async #open(): Promise<Opened<Pool>> {
     try {
-      return await this.#servers.openPool((client) => migrate(client, this.schema));
+      return await this.#servers.openPool(async (client) => {
+        const from = await migrate(client, this.schema);
+        if (from !== undefined) this.#options.migrated?.(from, migrations.length);
+      });
     } catch (thrown) {
       this.#pool = undefined;
       throw thrown;

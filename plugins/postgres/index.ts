@@ -58,7 +58,9 @@ export default definePlugin({
   }),
   async create({ tls, ...options }, context) {
     const ssl = await readTls(tls, context.folder);
-    const database = new Database({ ...options, ...(ssl === undefined ? {} : { ssl }) });
+    const migrated = (from: number, to: number) =>
+      context.log.info("the journal was migrated", { from, to, schema: options.schema });
+    const database = new Database({ ...options, migrated, ...(ssl === undefined ? {} : { ssl }) });
     const { readUrl, ...rest } = options;
     const replica = readUrl === undefined ? undefined : new ReadReplica({ ...rest, url: readUrl, ssl });
     const journal = new PostgresJournal(database, { ...rest, replica });

@@ -1,6 +1,53 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { type Append, type AuditEntry, type AuditQuery, type AuditRecord, type AuditRow, type BacklogRow, type BlobStore, type Claim, type ClaimFilter, type ClaimRow, type Cursor, type EndOfRun, type Enqueue, type Hint, type Journal, type KeptWire, type KeyValues, type ListQuery, type NewSignal, type Ownership, type PruneOptions, type Recording, type RecordRow, type Reservation, type Reserved, type RunEvent, type RunRow, type Signal, type SignalRow, type StoredRow, type UsageQuery, type UsageRow, VenturiError, type WorkerRow } from "venturi/plugin";
-import { joinWires, noDigests, pruneInSteps, toAuditRecord, toClaim, toEvents, toOwnership, tooManyRuns, toRow, toSignal, wordsOf } from "venturi/internal";
+import {
+  joinWires,
+  noDigests,
+  pruneInSteps,
+  toAuditRecord,
+  toClaim,
+  toEvents,
+  toOwnership,
+  tooManyRuns,
+  toRow,
+  toSignal,
+  wordsOf,
+} from "venturi/internal";
+import {
+  type Append,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
+  type AuditRow,
+  type BacklogRow,
+  type BlobStore,
+  type Claim,
+  type ClaimFilter,
+  type ClaimRow,
+  type Cursor,
+  type EndOfRun,
+  type Enqueue,
+  type Hint,
+  type Journal,
+  type KeptWire,
+  type KeyValues,
+  type ListQuery,
+  type NewSignal,
+  type Ownership,
+  type PruneOptions,
+  type Recording,
+  type RecordRow,
+  type Reservation,
+  type Reserved,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  type SignalRow,
+  type StoredRow,
+  type UsageQuery,
+  type UsageRow,
+  VenturiError,
+  type WorkerRow,
+} from "venturi/plugin";
 import { blobStore } from "./blobs.ts";
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";

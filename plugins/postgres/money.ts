@@ -1,5 +1,5 @@
-import { type Reservation, type Reserved, type UsageQuery, type UsageRow } from "venturi/plugin";
 import { usageKeys } from "venturi/internal";
+import type { Reservation, Reserved, UsageQuery, UsageRow } from "venturi/plugin";
 import type { Database } from "./database.ts";
 import type { Statements } from "./sql.ts";
 

@@ -272,8 +272,9 @@ export class UnusableDatabase extends Error {}
 /** "vntr": advisory lock against concurrent migrations. */
 const lock = 0x766e7472;
 
-export async function migrate(client: ClientBase, schema: string): Promise<void> {
-  if ((await versionOf(client, schema)) === migrations.length) return;
+/** Returns the version the schema had, when it was an earlier one; a new schema has none. */
+export async function migrate(client: ClientBase, schema: string): Promise<number | undefined> {
+  if ((await versionOf(client, schema)) === migrations.length) return undefined;
   await client.query("BEGIN");
   try {
     await client.query("SELECT pg_advisory_xact_lock($1)", [lock]);
@@ -285,6 +286,7 @@ export async function migrate(client: ClientBase, schema: string): Promise<void>
     }
     await client.query(`UPDATE ${schema}.journal SET version = $1`, [migrations.length]);
     await client.query("COMMIT");
+    return version < 1 || version === migrations.length ? undefined : version;
   } catch (thrown) {
     await client.query("ROLLBACK").catch(() => {}); // the connection may be what failed
     throw thrown;

@@ -1,6 +1,52 @@
 import { randomInt } from "node:crypto";
-import { type Append, type AuditEntry, type AuditQuery, type AuditRecord, type BacklogRow, type BlobStore, type Claim, type ClaimFilter, type Cursor, type EndOfRun, type Enqueue, type Hint, type Journal, type KeptWire, type KeyValues, type ListQuery, type Log, type NewSignal, type Ownership, type PruneOptions, type Recording, type Reservation, type Reserved, type RunEvent, type RunRow, type Signal, type UsageQuery, type UsageRow, VenturiError, type WorkerRow } from "venturi/plugin";
-import { joinWires, mostWords, noDigests, pruneInSteps, silentLog, sortCursor, toAuditRecord, toClaim, toEvents, toOwnership, tooManyRuns, toRow, toSignal, wordsOf } from "venturi/internal";
+import {
+  joinWires,
+  mostWords,
+  noDigests,
+  pruneInSteps,
+  silentLog,
+  sortCursor,
+  toAuditRecord,
+  toClaim,
+  toEvents,
+  toOwnership,
+  tooManyRuns,
+  toRow,
+  toSignal,
+  wordsOf,
+} from "venturi/internal";
+import {
+  type Append,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
+  type BacklogRow,
+  type BlobStore,
+  type Claim,
+  type ClaimFilter,
+  type Cursor,
+  type EndOfRun,
+  type Enqueue,
+  type Hint,
+  type Journal,
+  type KeptWire,
+  type KeyValues,
+  type ListQuery,
+  type Log,
+  type NewSignal,
+  type Ownership,
+  type PruneOptions,
+  type Recording,
+  type Reservation,
+  type Reserved,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  type UsageQuery,
+  type UsageRow,
+  VenturiError,
+  type WorkerRow,
+} from "venturi/plugin";
 import { Blobs } from "./blobs.ts";
 import { Grouped } from "./grouped.ts";
 import { keyValues } from "./key-values.ts";
@@ -18,6 +64,7 @@ export class SqliteJournal implements Journal {
   readonly #reservations: Grouped<Reservation, Reserved>;
   readonly #search: "text" | "none";
   readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #log: Log;
   /** Listeners to events. */
   #readers = 0;
 
@@ -26,6 +73,7 @@ export class SqliteJournal implements Journal {
 
   constructor(options: ThreadOptions, log: Log = silentLog) {
     this.lease = options.lease;
+    this.#log = log;
     this.#search = options.search === false ? "none" : "text";
     this.#thread = new StoreThread(
       { ...options, role: "all" },
@@ -36,6 +84,7 @@ export class SqliteJournal implements Journal {
             events: (run) => events?.includes(run) ?? true,
             ...(signals.length > 0 && { signals: (run) => signals.includes(run) }),
           }),
+        migrated: (from, to) => log.info("the journal was migrated", { from, to, file: options.file }),
         loss: (reason) => {
           if (reason === undefined) log.info("the journal's file is back", { file: options.file });
           else log.error("the journal's file is gone; new runs are refused", { file: options.file, reason });
@@ -46,7 +95,7 @@ export class SqliteJournal implements Journal {
     this.#reads =
       options.file === ":memory:"
         ? this.#thread
-        : new StoreThread({ ...options, role: "reads" }, { changed() {}, loss() {} });
+        : new StoreThread({ ...options, role: "reads" }, { changed() {}, loss() {}, migrated() {} });
     this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads });
     this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads });
     this.#enqueues = new Grouped(
@@ -208,7 +257,17 @@ export class SqliteJournal implements Journal {
       sweep = sweep && (await this.#thread.ask("sweepSome", sweep));
       return sweep === undefined ? 0 : 1;
     });
+    if (runs.length > 0) await this.#forgetLog();
     return count;
+  }
+
+  /** What was removed by name is gone from the log of the file too; until then a copy of it would still have it. */
+  async #forgetLog(): Promise<void> {
+    for (let tries = 0; tries < 20; tries++) {
+      if (await this.#thread.ask("forgetLog")) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    this.#log.warn("removed runs are in the log of the journal's file until readers let go of it");
   }
 
   async audit(entry: AuditEntry): Promise<void> {

@@ -155,6 +155,8 @@ export interface Operations {
   beginSweep(sweeper: number, whose: "all" | "own"): Sweep | undefined;
   /** Removes some records of doomed runs; undefined when none is left. */
   sweepSome(sweep: Sweep): Sweep | undefined;
+  /** After runs were removed by name: takes what they left out of the log of the file too. False: a reader was in the way. */
+  forgetLog(): boolean;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepDigest(run: string, row: DigestRow): void;
@@ -211,6 +213,8 @@ export type Reply =
   | { readonly id: number; readonly failure: string; readonly permanent: boolean }
   /** Why the file at the path is no longer the open one; undefined when it is again. */
   | { readonly loss: string | undefined }
+  /** The file was of an earlier version. */
+  | { readonly migrated: { readonly from: number; readonly to: number } }
   /** Another process has written. */
   | { readonly changed: Changes };
 

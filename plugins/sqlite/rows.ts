@@ -1,5 +1,14 @@
 import { endOfRun, questionsOpened } from "venturi/internal";
-import { type Append, type AuditEntry, type AuditRow, type Billed, type EndOfRun, encodeEvent, type Recording, type RunEvent } from "venturi/plugin";
+import {
+  type Append,
+  type AuditEntry,
+  type AuditRow,
+  type Billed,
+  type EndOfRun,
+  encodeEvent,
+  type Recording,
+  type RunEvent,
+} from "venturi/plugin";
 import type { AppendColumns, AttemptEnd, DigestRow, RestoreRow } from "./protocol.ts";
 
 export function toColumns(batch: readonly Append[], search: "text" | "none"): AppendColumns {

@@ -242,8 +242,9 @@ const applicationId = 0x766e7472;
 /** A file that is not ours to use; the message is for people. */
 export class UnusableFile extends Error {}
 
-export function migrate(database: DatabaseSync): void {
-  if (versionOf(database) === migrations.length) return;
+/** Returns the version the file had, when it was an earlier one; a new file has none. */
+export function migrate(database: DatabaseSync): number | undefined {
+  if (versionOf(database) === migrations.length) return undefined;
   database.exec("BEGIN IMMEDIATE");
   try {
     // Checked again under the lock.
@@ -251,6 +252,7 @@ export function migrate(database: DatabaseSync): void {
     for (const migration of migrations.slice(version)) database.exec(migration);
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
     database.exec("COMMIT");
+    return version === 0 || version === migrations.length ? undefined : version;
   } catch (thrown) {
     if (database.isTransaction) database.exec("ROLLBACK");
     throw thrown;

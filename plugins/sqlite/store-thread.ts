@@ -13,6 +13,8 @@ export interface ThreadListener {
   changed(changes: Changes): void;
   /** Why the file is no longer the open one; undefined when it is again. */
   loss(reason: string | undefined): void;
+  /** The file was of an earlier version. */
+  migrated(from: number, to: number): void;
 }
 
 /** The thread from outside: requests in, responses out. A dead thread is replaced at the next request. */
@@ -73,6 +75,7 @@ export class StoreThread {
       return;
     }
     if ("loss" in reply) return this.#listener.loss(reply.loss);
+    if ("migrated" in reply) return this.#listener.migrated(reply.migrated.from, reply.migrated.to);
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
     if (!pending) return;

@@ -19,6 +19,7 @@ import type {
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
+import { forgetLog, overwriteRemoved } from "./erasure.ts";
 import { forgetAccounts, reserve, usage } from "./money.ts";
 import type {
   AppendColumns,
@@ -54,6 +55,7 @@ export class Store implements Omit<Operations, "close"> {
   readonly #pruning: Pruning;
   readonly #pageBytes: number;
   readonly #changes: ChangeWatch;
+  readonly #busyTimeout: number;
 
   constructor(database: DatabaseSync, options: Pick<ThreadData, "lease" | "busyTimeout" | "pageBytes">) {
     this.#database = database;
@@ -62,6 +64,7 @@ export class Store implements Omit<Operations, "close"> {
     this.#pruning = new Pruning(this.#ask);
     this.#changes = new ChangeWatch(this.#ask);
     this.#lease = options.lease;
+    this.#busyTimeout = options.busyTimeout;
     this.#pageBytes = options.pageBytes;
     this.#lock = new WriteLock(database, options.busyTimeout);
   }
@@ -201,6 +204,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   doomSome(which: Prunable, sweeper: number): number {
+    if (which.runs.length > 0) overwriteRemoved(this.#database);
     return this.#write(() => {
       const count = this.#pruning.doom(which, sweeper, pruneStep);
       if (count === 0)
@@ -215,6 +219,10 @@ export class Store implements Omit<Operations, "close"> {
 
   sweepSome(sweep: Sweep): Sweep | undefined {
     return this.#write(() => this.#pruning.sweep(sweep));
+  }
+
+  forgetLog(): boolean {
+    return forgetLog(this.#database, this.#busyTimeout);
   }
 
   audit({ action, actor, tenant, run, details }: Omit<AuditRow, "number" | "at">): void {

@@ -1,10 +1,11 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { keepNoTraces } from "./erasure.ts";
 import { explain, isPermanent, needsReopening } from "./failures.ts";
 import { FileGone, FileIdentity } from "./identity.ts";
 import { LogWatch } from "./log-watch.ts";
 import type { Operation, Reply, Request, ThreadData } from "./protocol.ts";
-import { migrate } from "./schema.ts";
+import { migrate, migrations } from "./schema.ts";
 import { dropStatistics, hasStatistics } from "./statistics.ts";
 import { Store } from "./store.ts";
 
@@ -18,6 +19,7 @@ const reads: ReadonlySet<Operation> = new Set([
   "readMany",
   "held",
   "workers",
+  "backlog",
   "signalsMany",
   "get",
   "list",
@@ -44,7 +46,7 @@ function serve(port: MessagePort, options: ThreadData): void {
     // Before reopening, which would create an empty file in its place.
     if (!open) identity.check();
     if (!open) {
-      open = connect(options);
+      open = connect(options, (versions) => port.postMessage({ migrated: versions } satisfies Reply));
       if (watchesEvents) open.store.watchEvents("watch");
       if (options.role === "all") watching.open(options.file);
     }
@@ -115,18 +117,20 @@ interface Connection {
   readonly version: StatementSync;
 }
 
-function connect(options: ThreadData): Connection {
+function connect(options: ThreadData, migrated: (versions: { from: number; to: number }) => void): Connection {
   forgetStatistics(options);
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
     // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000");
     database.exec("PRAGMA journal_size_limit = 67108864");
+    keepNoTraces(database);
     if (options.maxSize !== undefined) {
       const pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
       database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSize / pageSize))}`);
     }
-    migrate(database);
+    const from = migrate(database);
+    if (from !== undefined) migrated({ from, to: migrations.length });
     return { database, store: new Store(database, options), version: database.prepare("PRAGMA data_version") };
   } catch (thrown) {
     database.close();

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { SqliteJournal } from "../../../plugins/sqlite/journal.ts";
+import { migrate, migrations } from "../../../plugins/sqlite/schema.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import { claimed, finish, put, text } from "../../../src/testing/journal-bench.ts";
+import { freshFile, openFile, temporaryFolder } from "./folder.ts";
+
+describe("sqlite, after a run was removed by name", () => {
+  const folder = temporaryFolder();
+  const secret = "correct-horse-battery-staple";
+
+  it("has nothing of it in the file or in its log, while another run goes on", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const other = await claimed(journal);
+    const doomed = await claimed(journal, { request: { agent: "a", input: { text: secret } } });
+    for (let n = 0; n < 50; n++) {
+      await put(journal, doomed.ownership, [text(`${secret} ${n} ${"x".repeat(2_000)}`)]);
+      await put(journal, other.ownership, [text("hello")]);
+    }
+    await finish(journal, doomed.ownership);
+    expect(readFileSync(`${file}-wal`).includes(secret)).to.equal(true);
+    expect(await journal.prune({ runs: [doomed.ownership.run] })).to.equal(1);
+    expect(readFileSync(file).includes(secret)).to.equal(false);
+    if (existsSync(`${file}-wal`)) expect(readFileSync(`${file}-wal`).includes(secret)).to.equal(false);
+    await put(journal, other.ownership, [text("and on")]);
+    expect((await journal.get(other.ownership.run))?.head).to.equal(51);
+    await journal.close();
+  });
+
+  it("answers all the same while another process reads, and says what is left", async () => {
+    const file = freshFile(folder);
+    const lines: string[] = [];
+    const log = { ...silentLog, warn: (message: string) => void lines.push(message) };
+    const journal = new SqliteJournal({ file, lease: 30_000, busyTimeout: 1_000, watch: 1_000 }, log);
+    const doomed = await claimed(journal);
+    await finish(journal, doomed.ownership);
+    const reader = new DatabaseSync(file);
+    reader.exec("BEGIN; SELECT * FROM runs");
+    reader.prepare("SELECT count(*) FROM runs").get();
+    expect(await journal.prune({ runs: [doomed.ownership.run] })).to.equal(1);
+    expect(lines.join()).to.include("until readers let go of it");
+    reader.close();
+    await journal.close();
+    expect(statSync(file).size).to.be.above(0);
+  });
+});
+
+describe("a file of an earlier version", () => {
+  const folder = temporaryFolder();
+
+  it("is migrated with a line in the log; a new one and a current one without", async () => {
+    const file = freshFile(folder);
+    const old = new DatabaseSync(file);
+    for (const migration of migrations.slice(0, 5)) old.exec(migration);
+    old.exec(`PRAGMA application_id = ${0x766e7472}; PRAGMA user_version = 5`);
+    old.close();
+    const lines: unknown[] = [];
+    const log = { ...silentLog, info: (message: string, fields?: object) => void lines.push({ message, ...fields }) };
+    for (const path of [file, file, freshFile(folder)]) {
+      const journal = new SqliteJournal({ file: path, lease: 30_000, busyTimeout: 1_000, watch: 1_000 }, log);
+      await journal.ping();
+      await journal.close();
+    }
+    expect(lines).to.deep.equal([{ message: "the journal was migrated", from: 5, to: migrations.length, file }]);
+    const fresh = new DatabaseSync(":memory:");
+    expect(migrate(fresh)).to.equal(undefined);
+  });
+});
