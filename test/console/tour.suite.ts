@@ -278,6 +278,28 @@ describe("the console in a browser", function () {
     });
   }
 
+  it("says that the runs could not be read, and reads them again when asked; right-to-left text is laid out so", async () => {
+    const { run } = await start({ agent: "support", input: "مرحبا" });
+    await ended(run);
+    const { page, close } = await tab("/console/service");
+    const listed = /\/v1\/runs\?/;
+    await page.route(listed, (route) =>
+      route.fulfill({ status: 400, body: '{"error":{"op":"run.list","code":"internal","err":"no"}}' }),
+    );
+    await page.goto(`${service.url}/console/runs`);
+    await page.waitForSelector("text=The runs could not be read");
+    expect(await page.locator("text=No runs yet").count()).to.equal(0);
+    await page.unroute(listed);
+    await page.click("text=Try again");
+    await page.waitForSelector(".row");
+    await page.goto(`${service.url}/console/runs/${run}`);
+    await page.waitForSelector("text=مرحبا");
+    const said = `[...document.querySelectorAll('[dir="auto"]')].find((each) => each.textContent.includes("مرحبا"))`;
+    const direction = await page.evaluate(`getComputedStyle(${said}).direction`);
+    expect(direction).to.equal("rtl");
+    await close();
+  });
+
   it("edited arguments reach the tool, and both the request and the edit stand in the journal", async () => {
     const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
     expect(await ended(run)).to.equal("waiting");

@@ -18,7 +18,7 @@ import { Waterfall } from "../parts/waterfall.tsx";
 import { WhyLine } from "../parts/why.tsx";
 import type { RunRow } from "../state/api-types.ts";
 import { type LiveRun, liveRun } from "../state/live.ts";
-import { useResource } from "../state/resource.ts";
+import { type Resource, useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
@@ -51,7 +51,8 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
   const fork = may("start") ? (after: number) => (forking.value = after) : undefined;
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
-  const cost = useCost(live);
+  const row = useRow(live);
+  const cost = row.data?.digest?.cost;
   const error = live.error.value;
   if (error !== undefined && whole.head === 0) {
     return (
@@ -59,6 +60,16 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         <p class="muted">{printable(error.message)}</p>
         <a href={to("runs")}>All runs</a>
       </Empty>
+    );
+  }
+  if (whole.head === 0 && row.data?.status !== "ready") {
+    return (
+      <div class="page run-page">
+        <Header title={<RunTitle live={live} />} />
+        <p class="muted" role="status">
+          Loading the run …
+        </p>
+      </div>
     );
   }
   return (
@@ -106,17 +117,16 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** Known once the run has ended, where the configuration has prices. */
-function useCost({ id, whole }: LiveRun): number | undefined {
-  const ended = whole.endedAt !== undefined;
-  const { data } = useResource(
+/** Before the first event, which tells a run in line from one that is being read; and at the end, for what it cost. */
+function useRow({ id, whole }: LiveRun): Resource<RunRow | undefined> {
+  const phase = whole.head === 0 ? "new" : whole.endedAt === undefined ? "running" : "ended";
+  return useResource(
     async (signal) =>
-      ended
-        ? await client.value.request<RunRow>({ op: "run.get", path: `/v1/runs/${encodeURIComponent(id)}`, signal })
-        : undefined,
-    [id, ended],
+      phase === "running"
+        ? undefined
+        : await client.value.request<RunRow>({ op: "run.get", path: `/v1/runs/${encodeURIComponent(id)}`, signal }),
+    [id, phase],
   );
-  return data?.digest?.cost;
 }
 
 function View({

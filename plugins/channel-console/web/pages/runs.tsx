@@ -59,7 +59,15 @@ export function RunsPage(): JSX.Element {
         </p>
       )}
       {rows.length === 0 && !loading ? (
-        <Nothing />
+        error === undefined ? (
+          <Nothing />
+        ) : (
+          <Empty title="The runs could not be read">
+            <button type="button" onClick={list.again}>
+              Try again
+            </button>
+          </Empty>
+        )
       ) : (
         <>
           <div class="run-head run-row" aria-hidden="true">

@@ -117,7 +117,11 @@ function PartView({ part, run }: { part: Part; run: string }): JSX.Element {
   switch (part.type) {
     case "text":
     case "reasoning":
-      return <div class="pre-wrap">{printable(part.text)}</div>;
+      return (
+        <div class="pre-wrap" dir="auto">
+          {printable(part.text)}
+        </div>
+      );
     case "image":
     case "file":
       return <Content content={part} run={run} />;

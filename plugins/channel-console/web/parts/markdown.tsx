@@ -25,7 +25,7 @@ export function Markdown({ text, open = false }: { text: string; open?: boolean 
   else if (!blocks.open.startsWith(lexed.current.text)) lexed.current = { text: blocks.open, at: now };
   const tail = blocks.open.slice(lexed.current.text.length);
   return (
-    <div class={open ? "prose open" : "prose"}>
+    <div class={open ? "prose open" : "prose"} dir="auto">
       {blocks.closed.map((block, index) => (
         <Block key={index} text={block} />
       ))}

@@ -13,6 +13,8 @@ export interface RunList {
   readonly loading: boolean;
   readonly more: boolean;
   showFresh(): void;
+  /** Asks once more after an error. */
+  again(): void;
   loadMore(): void;
 }
 
@@ -39,6 +41,7 @@ export function useRuns(words: URLSearchParams): RunList {
     () => signal<State>({ rows: [], waiting: [], cursor: undefined, error: undefined, loading: true }),
     [key],
   );
+  const turn = useMemo(() => signal(0), []);
   const ask = (cursor: string | undefined, abort?: AbortSignal) => {
     const query: Record<string, string | number | undefined> = { limit: 50, cursor };
     for (const name of passed) query[name] = words.get(name) ?? undefined;
@@ -76,7 +79,7 @@ export function useRuns(words: URLSearchParams): RunList {
       clearTimeout(soon);
       stop();
     };
-  }, [key]);
+  }, [key, turn.value]);
   const { rows, waiting, cursor, error, loading } = state.value;
   const busy = useMemo(() => ({ value: false }), [cursor]);
   return {
@@ -85,6 +88,10 @@ export function useRuns(words: URLSearchParams): RunList {
     error,
     loading,
     more: cursor !== undefined,
+    again: () => {
+      state.value = { ...state.value, loading: true, error: undefined };
+      turn.value += 1;
+    },
     showFresh: () => {
       state.value = { ...state.value, rows: [...state.value.waiting, ...state.value.rows], waiting: [] };
     },
