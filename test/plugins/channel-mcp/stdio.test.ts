@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect } from "chai";
+import { testFolder } from "../../host/folder.ts";
+import { ask, configuration, pay, tasks } from "./service.ts";
+
+const bin = fileURLToPath(new URL("../../../src/cli/bin.js", import.meta.url));
+const serviceModule = new URL("../../../src/host/service.js", import.meta.url).href;
+const logModule = new URL("../../../src/core/ports/log.js", import.meta.url).href;
+
+/** The library probes its own class on a second process. */
+class SingleProcess extends StdioClientTransport {}
+
+describe("agents as tools, whole processes", function () {
+  this.timeout(30_000);
+  const folder = testFolder();
+
+  it("`venturi mcp` offers them over stdio, to clients of both revisions", async () => {
+    const file = folder.write({ "venturi.yaml": configuration({ channels: {} }), "pay.mjs": pay });
+    for (const mode of ["legacy", "auto"] as const) {
+      const client = new Client(
+        { name: "test", version: "1" },
+        { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } },
+      );
+      client.setRequestHandler("elicitation/create", async () => ({ action: "accept", content: { amount: 4 } }));
+      const args = ["--no-warnings", bin, "mcp", "--config", file];
+      await client.connect(new SingleProcess({ command: process.execPath, args, stderr: "ignore" }));
+      expect(client.getNegotiatedProtocolVersion()).to.equal(mode === "auto" ? "2026-07-28" : "2025-11-25");
+      expect((await client.listTools()).tools.map(({ name }) => name)).to.include("echo");
+      const { content } = await client.callTool({ name: "payer", arguments: {} });
+      expect(JSON.stringify(content)).to.contain("paid 4");
+      const { tools: none } = await client.callTool({ name: "nobody", arguments: {} }).catch((thrown) => thrown);
+      expect(none).to.equal(undefined);
+      await client.close();
+    }
+  });
+
+  it("kill -9 in the middle of a task: the next poll, at another replica, goes on", async () => {
+    const journal = { type: "sqlite", path: "./j.db", lease: "1s" };
+    const file = folder.write({ "venturi.yaml": configuration({ journal }), "pay.mjs": pay });
+    const script = `
+      const { openService } = await import(${JSON.stringify(serviceModule)});
+      const { silentLog } = await import(${JSON.stringify(logModule)});
+      const { url } = await openService({ configFile: ${JSON.stringify(file)}, log: silentLog });
+      console.log(url);`;
+    const replica = async () => {
+      const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", script], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+      return { child, url };
+    };
+    const [one, two] = await Promise.all([replica(), replica()]);
+    try {
+      const params = { name: "slow", arguments: { input: "x" } };
+      const { result } = await ask(one.url, "tools/call", params, { capabilities: tasks });
+      expect(result.status).to.equal("working");
+      one.child.kill("SIGKILL");
+      await once(one.child, "exit");
+      let state = await ask(two.url, "tasks/get", { taskId: result.taskId }, { capabilities: tasks });
+      expect(state.result.status).to.equal("working");
+      while (state.result.status === "working") {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        state = await ask(two.url, "tasks/get", { taskId: result.taskId }, { capabilities: tasks });
+      }
+      expect(state.result.status).to.equal("completed");
+      expect(JSON.stringify(state.result.result)).to.contain("nine ten");
+    } finally {
+      for (const { child } of [one, two]) child.kill("SIGKILL");
+    }
+  });
+});
