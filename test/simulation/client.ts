@@ -17,7 +17,7 @@ export interface ClientParts {
 type Outcome<T> = { readonly value: T } | { readonly error: VenturiError } | "dead";
 
 /** Failures that a client answers with another try, perhaps elsewhere. */
-const passing = new Set(["journal_failed", "unavailable", "shutting_down"]);
+export const passing = new Set(["journal_failed", "unavailable", "shutting_down"]);
 
 /** Starts a run, follows it to its end over whatever happens, answers questions, changes its mind, forks and removes. */
 export class Client {
@@ -104,10 +104,10 @@ export class Client {
     const { world, profile, coverage } = engine;
     const seen: RunEvent[] = [];
     for (;;) {
-      const server = await this.#server();
+      const server = await serverOf(this.#parts);
       const stream = server.runs.follow(run, { after: seen.length })[Symbol.asyncIterator]();
       for (;;) {
-        const step = await this.#ask(server, () => stream.next());
+        const step = await servedBy(server, () => stream.next());
         if (step === "dead") break;
         if ("error" in step) {
           if (!passing.has(step.error.code)) world.violated(`${this.#name} follows ${run}: ${step.error.message}`);
@@ -157,8 +157,8 @@ export class Client {
   async #insist<T>(what: string, work: (runs: Runs) => Promise<T>, or?: string): Promise<T> {
     const { world } = this.#parts.engine;
     for (;;) {
-      const server = await this.#server();
-      const outcome = await this.#ask(server, () => work(server.runs));
+      const server = await serverOf(this.#parts);
+      const outcome = await servedBy(server, () => work(server.runs));
       if (outcome !== "dead" && "value" in outcome) return outcome.value;
       if (outcome !== "dead" && outcome.error.code === or) return undefined as T; // nobody reads it then
       if (outcome !== "dead" && !passing.has(outcome.error.code)) {
@@ -167,33 +167,33 @@ export class Client {
       await world.io(undefined, `${this.#name} ${what} again`, 200);
     }
   }
+}
 
-  async #server(): Promise<Server> {
-    const { engine, servers, booted } = this.#parts;
-    for (;;) {
-      const up = servers();
-      if (up.length > 0) return engine.world.decisions.pick(up);
-      await booted();
-    }
+/** One that is up, as soon as there is one. */
+export async function serverOf({ engine, servers, booted }: ClientParts): Promise<Server> {
+  for (;;) {
+    const up = servers();
+    if (up.length > 0) return engine.world.decisions.pick(up);
+    await booted();
   }
+}
 
-  /** A promise of a process is never awaited past its death. */
-  #ask<T>({ life }: Server, work: () => Promise<T>): Promise<Outcome<T>> {
-    return new Promise((resolve) => {
-      const died = () => resolve("dead");
-      life.onDeath.add(died);
-      work().then(
-        (value) => {
-          life.onDeath.delete(died);
-          resolve({ value });
-        },
-        (thrown: unknown) => {
-          life.onDeath.delete(died);
-          resolve({ error: errorOf(thrown) });
-        },
-      );
-    });
-  }
+/** A promise of a process is never awaited past its death. */
+export function servedBy<T>({ life }: Server, work: () => Promise<T>): Promise<Outcome<T>> {
+  return new Promise((resolve) => {
+    const died = () => resolve("dead");
+    life.onDeath.add(died);
+    work().then(
+      (value) => {
+        life.onDeath.delete(died);
+        resolve({ value });
+      },
+      (thrown: unknown) => {
+        life.onDeath.delete(died);
+        resolve({ error: errorOf(thrown) });
+      },
+    );
+  });
 }
 
 const errorOf = (thrown: unknown): VenturiError =>

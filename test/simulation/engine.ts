@@ -28,7 +28,9 @@ export class Engine {
   readonly #encoded = new Map<string, string[]>();
   /** By run, oldest first. */
   readonly #claims = new Map<string, Ownings[]>();
-  readonly #ended = new Set<string>();
+  /** When their first and their last event were stored; forks begin with the events of another run. */
+  readonly startedAt = new Map<string, number>();
+  readonly endedAt = new Map<string, number>();
   readonly #sessions = new Map<string, string>();
 
   constructor(world: World, profile: Profile, coverage: Coverage, lease = 10_000) {
@@ -66,7 +68,7 @@ export class Engine {
   }
 
   isEnded(run: string): boolean {
-    return this.#ended.has(run);
+    return this.endedAt.has(run);
   }
 
   /** Whether this was claimed after that epoch; `before`: by an owner who knew only events before this one. */
@@ -96,6 +98,10 @@ export class Engine {
   }
 
   readonly #gone = new Set<string>();
+  isGone(run: string): boolean {
+    return this.#gone.has(run) || this.reborn.has(run);
+  }
+
   /** Nobody waits for their end. */
   readonly reborn = new Set<string>();
 
@@ -107,7 +113,8 @@ export class Engine {
     this.events.delete(run);
     this.#encoded.delete(run);
     this.#claims.delete(run);
-    this.#ended.delete(run);
+    this.endedAt.delete(run);
+    this.startedAt.delete(run);
   }
 
   async #restored({ run }: { run: string }): Promise<void> {
@@ -140,7 +147,7 @@ export class Engine {
       this.#keep(run, item.events);
       if (item.state === "waiting") this.coverage.count("park");
       if (item.state === "ready") this.released.add(run);
-      if (item.state === "done" || item.state === "waiting") this.#leave(run);
+      if (item.state === "done") this.#leave(run);
     }
     return fenced;
   }
@@ -157,8 +164,9 @@ export class Engine {
     const encoded = this.#encoded.get(run) ?? [];
     for (const event of events) {
       if (event.seq !== stored.length + 1) this.world.violated(`${run}: event ${event.seq} follows ${stored.length}`);
-      if (this.#ended.has(run)) this.world.violated(`${run}: ${event.type} after its end`);
-      if (isTerminal(event)) this.#ended.add(run);
+      if (this.endedAt.has(run)) this.world.violated(`${run}: ${event.type} after its end`);
+      if (event.seq === 1 && !this.restored.has(run)) this.startedAt.set(run, this.world.now);
+      if (isTerminal(event)) this.endedAt.set(run, this.world.now);
       stored.push(event);
       // Where processes share objects, what they see is what is stored, and nothing has to be compared.
       if (this.profile.apart) encoded.push(JSON.stringify(event));

@@ -7,6 +7,7 @@ import { Engine } from "./engine.ts";
 import { Ledger } from "./ledger.ts";
 import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
+import { Watcher } from "./watcher.ts";
 import { calmAt, epoch, World } from "./world.ts";
 
 export interface History {
@@ -98,11 +99,20 @@ export async function history(
   );
   for (const client of clients)
     client.live().catch((thrown: Error) => world.violated(`a client failed: ${thrown.stack}`));
+  const watcher = profile.watched ? new Watcher({ engine, ledger, servers, booted }) : undefined;
+  watcher?.live().catch((thrown: Error) => world.violated(`the watcher failed: ${thrown.stack}`));
   const isOver = () => world.now > epoch + overAt;
   await world.run(() => clients.every(({ done }) => done) || isOver(), options.most ?? 200_000);
   if (world.violations.length === 0) {
     for (const { done } of clients) if (!done) world.violated("a client waits for ever");
     check(engine, clients);
+  }
+  if (world.violations.length === 0 && watcher !== undefined) {
+    engine.calm = true;
+    // An answer that is on its way may take 15 s, and so may its request.
+    const until = world.now + (profile.slow > 0 ? 40_000 : 8_000);
+    await world.run(() => world.now > until, world.steps + 20_000);
+    if (world.violations.length === 0) watcher.leave();
   }
   // Not always: it costs as many steps as the runs themselves.
   if (world.violations.length === 0 && decisions.chance(0.1)) await quiet(engine, servers);

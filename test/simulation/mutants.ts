@@ -168,6 +168,41 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     from: "uncertain.has(key) && !results.has(key) ? mayHaveRun : !results.has(key)",
     to: "false",
   },
+  "a fork does not say that a call may have run": {
+    file: "src/host/runs/forked-agent.js",
+    from: "uncertain.has(key) && !results.has(key) ? mayHaveRun : !results.has(key)",
+    to: "!results.has(key)",
+  },
+  "a fork takes over the original's later signals": {
+    file: "src/host/runs/fork.js",
+    from: ".filter(({ number }) => seen.has(number))",
+    to: "",
+  },
+  "a parked run leaves its session": {
+    file: "plugins/memory/journal.js",
+    from: "if (session !== undefined)\n                sessions.add(session);",
+    to: 'if (session !== undefined && stored.state !== "waiting")\n                sessions.add(session);',
+  },
+  "the feed tells of a listed run again when it begins here": {
+    file: "src/host/runs/feed-elsewhere.js",
+    from: 'return event.type === "run.started" ? !started :',
+    to: 'return event.type === "run.started" ? true :',
+  },
+  "the feed follows a run from its takeover only": {
+    file: "src/host/runs/feed-elsewhere.js",
+    from: "return Math.min(head, this.#known.get(run)?.head ?? (this.#isReady ? 0 : head));",
+    to: "return head;",
+  },
+  "the feed looks once": {
+    file: "src/host/runs/feed-elsewhere.js",
+    from: "this.#looking = false;\n        }\n    }",
+    to: "}\n    }",
+  },
+  "a watch of the feed knows what the last one read": {
+    file: "src/host/runs/feed.js",
+    from: "this.#elsewhere.end();\n        this.#elsewhere = this.#watchElsewhere();",
+    to: "",
+  },
   "an ended run keeps its memory": {
     file: "src/host/runs/executor.js",
     from: "held?.release();\n        this.#held.delete(run);",

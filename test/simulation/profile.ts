@@ -28,6 +28,8 @@ export interface Profile {
   readonly edits: number;
   readonly forks: number;
   readonly removes: number;
+  /** Somebody watches the feed of all runs. */
+  readonly watched: boolean;
   /** Runs share one session. */
   readonly session: boolean;
   /** Probability that nobody answers a question in time. */
@@ -74,5 +76,6 @@ export function profileOf(decisions: Decisions): Profile {
     sync: decisions.chance(0.2),
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),
+    watched: decisions.chance(0.15),
   };
 }

@@ -1,4 +1,4 @@
-import type { Claim, Journal } from "../../core/journal/journal.ts";
+import type { Claim, Journal, Ownership } from "../../core/journal/journal.ts";
 import { beginning, endOfRun, inputText } from "../../core/run/digest.ts";
 import { isTerminal, type RunEvent } from "../../core/run/events.ts";
 import type { FeedItem } from "../../core/run/feed.ts";
@@ -16,7 +16,9 @@ const mostEnded = 2_000;
 interface Known {
   readonly tenant: string;
   readonly agent: string;
+  /** Everything up to here has been told. What follows says what was, since a run may be seen here and in a list. */
   head: number;
+  started: boolean;
   ended: boolean;
   readonly questions: Map<string, AskedEvent["type"]>;
 }
@@ -27,13 +29,14 @@ interface Target {
   tell(tenant: string, item: FeedItem): void;
 }
 
-/** Notices what happens to runs of other processes by comparing the journal's lists with what is known. */
+/** Notices what happens to runs of other processes by comparing the journal's lists with what is known, from `begin` to `end`. */
 export class ElsewhereWatch {
   readonly #journal: Journal;
   readonly #target: Target;
   readonly #known = new Map<string, Known>();
   #watching = false;
   #looking = false;
+  #isReady = false;
   /** Resolves when what existed before is known, so that everything from then on is news. */
   ready: Promise<void> = Promise.resolve();
 
@@ -46,23 +49,35 @@ export class ElsewhereWatch {
     this.#watching = true;
     this.ready = this.#rows().then(async (rows) => {
       for (const row of rows) await this.#learn(row);
+      this.#isReady = true;
     });
     return this.ready;
   }
 
   end(): void {
     this.#watching = false;
-    this.#known.clear();
   }
 
-  /** An event of a run that executes here: not to be reported again. */
-  seen({ tenant, request: { agent } }: Claim, event: RunEvent): void {
-    const known = this.#known.get(event.run) ?? { tenant, agent, head: 0, ended: false, questions: new Map() };
+  #tell(tenant: string, item: FeedItem): void {
+    if (this.#watching) this.#target.tell(tenant, item);
+  }
+
+  /** The event after which a run that begins to execute here has news: another process may have written some of it. */
+  toldUpTo({ run, head }: Ownership): number {
+    return Math.min(head, this.#known.get(run)?.head ?? (this.#isReady ? 0 : head));
+  }
+
+  /** An event of a run that executes here. False: it was told before, as found in a list. */
+  isNews({ tenant, request: { agent } }: Claim, event: RunEvent): boolean {
+    const known = this.#known.get(event.run) ?? nothingOf(tenant, agent);
     this.#known.set(event.run, known);
-    known.head = event.seq;
-    if (isAsked(event)) known.questions.set(event.call, event.type);
-    if (isAnswered(event)) known.questions.delete(event.call);
-    if (isTerminal(event)) known.ended = true;
+    known.head = Math.max(known.head, event.seq);
+    const { started, ended, questions } = known;
+    if (isAsked(event)) return questions.size < questions.set(event.call, event.type).size;
+    if (isAnswered(event)) return questions.delete(event.call);
+    known.started ||= event.type === "run.started";
+    known.ended ||= isTerminal(event);
+    return event.type === "run.started" ? !started : !isTerminal(event) || !ended;
   }
 
   /** A failing journal is tried again with the next look. */
@@ -73,8 +88,9 @@ export class ElsewhereWatch {
       await this.ready;
       const rows = await this.#rows();
       const listed = new Set(rows.map(({ run }) => run));
-      for (const row of rows) await this.#compare(row);
+      for (const row of rows) if (this.#watching) await this.#compare(row);
       for (const [run, { ended }] of [...this.#known]) {
+        if (!this.#watching) break;
         if (ended || listed.has(run) || this.#target.isHere(run)) continue;
         const row = await this.#journal.get(run);
         if (row === undefined) this.#known.delete(run);
@@ -98,50 +114,48 @@ export class ElsewhereWatch {
 
   async #compare(row: RunRow): Promise<void> {
     const { run, agent, tenant } = row;
-    const known = this.#known.get(run);
-    if (this.#target.isHere(run)) {
-      if (known === undefined) await this.#learn(row);
-      return;
-    }
-    if (known?.ended) return;
-    if (known === undefined) {
-      // Known with nothing: its questions and its end are told too.
-      this.#known.set(run, { tenant, agent, head: 0, ended: false, questions: new Map() });
-      this.#target.tell(tenant, startedItem(row));
-      return await this.#compare(row);
-    }
-    if (row.head <= known.head) return;
-    known.head = row.head;
+    if (this.#target.isHere(run)) return;
+    const isNew = !this.#known.has(run);
+    const known = this.#known.get(run) ?? nothingOf(tenant, agent);
+    if (known.ended || (!isNew && row.head <= known.head)) return;
+    this.#known.set(run, known);
+    if (!known.started) this.#tell(tenant, startedItem(row));
+    known.started = true;
+    // If one of these fails, the next look finds the same news again.
     await this.#compareQuestions(row, known);
     if (row.state === "done") await this.#tellEnd(row, known);
+    // One that has begun here meanwhile tells the rest by itself.
+    if (!this.#target.isHere(run)) known.head = Math.max(known.head, row.head);
   }
 
   async #compareQuestions(row: RunRow, known: Known): Promise<void> {
     if (row.asking === 0 && known.questions.size === 0) return;
     const { run, agent, tenant } = row;
     const pending = await openQuestions(this.#journal, row);
+    if (this.#target.isHere(run) || known.ended) return;
     for (const { kind, call, name, since, until } of pending) {
       if (known.questions.has(call)) continue;
       const type = askedType(kind);
       known.questions.set(call, type);
       const item = { run, agent, at: since, call, name, ...(until === undefined ? {} : { until }) };
-      this.#target.tell(tenant, { type, ...item });
+      this.#tell(tenant, { type, ...item });
     }
     for (const [call, asked] of [...known.questions]) {
       if (pending.some((question) => question.call === call)) continue;
       known.questions.delete(call);
       const type = asked === "question.asked" ? "question.answered" : "approval.resolved";
-      this.#target.tell(tenant, { type, run, agent, at: row.updatedAt, call });
+      this.#tell(tenant, { type, run, agent, at: row.updatedAt, call });
     }
   }
 
   async #tellEnd(row: RunRow, known: Known): Promise<void> {
-    known.ended = true;
     const digest = row.digest ?? endOfRun(row, await historyOrNothing(this.#journal, row))?.digest;
+    if (known.ended) return;
+    known.ended = true;
     if (digest === undefined) return;
     const { run, agent, tenant } = row;
     const type = digest.status === "finished" ? "run.finished" : "run.failed";
-    this.#target.tell(tenant, { type, run, agent, at: digest.endedAt, digest });
+    this.#tell(tenant, { type, run, agent, at: digest.endedAt, digest });
   }
 
   async #learn(row: RunRow): Promise<void> {
@@ -149,7 +163,7 @@ export class ElsewhereWatch {
     const pending = await openQuestions(this.#journal, row);
     if (this.#known.has(run)) return; // it began to execute here meanwhile
     const questions = new Map(pending.map(({ call, kind }) => [call, askedType(kind)]));
-    this.#known.set(run, { tenant, agent, head, ended: row.state === "done", questions });
+    this.#known.set(run, { tenant, agent, head, started: head > 0, ended: row.state === "done", questions });
   }
 
   #forget(): void {
@@ -162,6 +176,15 @@ export class ElsewhereWatch {
     }
   }
 }
+
+const nothingOf = (tenant: string, agent: string): Known => ({
+  tenant,
+  agent,
+  head: 0,
+  started: false,
+  ended: false,
+  questions: new Map(),
+});
 
 const startedItem = ({ run, agent, session, createdAt, request }: RunRow): FeedItem => ({
   type: "run.started",

@@ -40,15 +40,12 @@ export class Feed {
   readonly #parts: FeedParts;
   readonly #readers = new Set<FeedReader>();
   readonly #executing = new Map<string, Executing>();
-  readonly #elsewhere: ElsewhereWatch;
+  #elsewhere: ElsewhereWatch;
   #stopTimer: (() => void) | undefined;
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
-    this.#elsewhere = new ElsewhereWatch(parts.journal, {
-      isHere: (run) => this.#executing.has(run),
-      tell: (tenant, item) => this.#tell(tenant, item),
-    });
+    this.#elsewhere = this.#watchElsewhere();
   }
 
   /** A run starts to execute here; call the returned function when it no longer does. */
@@ -87,10 +84,19 @@ export class Feed {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     this.#elsewhere.end();
+    this.#elsewhere = this.#watchElsewhere();
     for (const executing of this.#executing.values()) {
       executing.abort?.abort();
       executing.abort = undefined;
     }
+  }
+
+  /** One for each time that somebody watches: what an earlier one still reads is not taken for known by the next. */
+  #watchElsewhere(): ElsewhereWatch {
+    return new ElsewhereWatch(this.#parts.journal, {
+      isHere: (run) => this.#executing.has(run),
+      tell: (tenant, item) => this.#tell(tenant, item),
+    });
   }
 
   #follow(executing: Executing): void {
@@ -104,8 +110,9 @@ export class Feed {
   }
 
   async #pump(executing: Executing, signal: AbortSignal): Promise<void> {
-    const { run, head } = executing.claim.ownership;
-    for await (const batch of this.#parts.followers.follow(run, { after: head, signal })) {
+    const { ownership } = executing.claim;
+    const after = this.#elsewhere.toldUpTo(ownership);
+    for await (const batch of this.#parts.followers.follow(ownership.run, { after, signal })) {
       for (const event of batch) this.#see(executing, event);
     }
   }
@@ -121,9 +128,7 @@ export class Feed {
     }
     const { claim, digest } = executing;
     const item = itemOf(claim, event, digest);
-    if (item === undefined) return;
-    this.#elsewhere.seen(claim, event);
-    this.#tell(claim.tenant, item);
+    if (item !== undefined && this.#elsewhere.isNews(claim, event)) this.#tell(claim.tenant, item);
   }
 
   #tell(tenant: string, item: FeedItem): void {
