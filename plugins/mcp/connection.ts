@@ -22,6 +22,7 @@ export class Connection {
   #stopRefresh: (() => void) | undefined;
   #stopTimer = () => {};
   #stopListening = () => {};
+  #words = "";
   #waiting: ((client: Client) => void)[] = [];
 
   constructor(
@@ -44,7 +45,7 @@ export class Connection {
       const error = new VenturiError(
         "tool.create",
         "unavailable",
-        `the MCP server "${this.#context.name}" cannot be used: ${this.#redact(messageOf(thrown))}`,
+        `the MCP server "${this.#context.name}" cannot be used: ${this.#redact(messageOf(thrown))}${await this.lastWords()}`,
         { cause: thrown },
       );
       if (!this.#options.optional) throw error;
@@ -73,7 +74,7 @@ export class Connection {
       };
       const stopTimer = this.#context.clock.after(this.#options.connectTimeout, () => {
         done();
-        reject(unavailable("the MCP server is not running; it is being restarted, try again later"));
+        reject(unavailable(`the MCP server is not running; it is being restarted, try again later${this.#words}`));
       });
       signal.addEventListener("abort", onAbort, { once: true });
       this.#waiting.push(onClient);
@@ -144,6 +145,7 @@ export class Connection {
       if (this.#closed) throw unavailable("closed while connecting");
       this.#client = client;
       this.#failures = 0;
+      this.#words = "";
       this.onTools(tools);
     } catch (thrown) {
       await client.close().catch(() => {}); // report the first failure
@@ -201,8 +203,18 @@ export class Connection {
   #restartLater(reason: string): void {
     const { first, most } = this.#options.backoff;
     const restartInMs = Math.min(most, first * 2 ** this.#failures++);
-    this.#context.log.warn("MCP server exited; restarting it", { ...this.#fields(reason), restartInMs });
+    void this.lastWords().then((words) => {
+      this.#context.log.warn("MCP server exited; restarting it", { ...this.#fields(`${reason}${words}`), restartInMs });
+    });
     this.#stopTimer = this.#context.clock.after(restartInMs, () => void this.#restart());
+  }
+
+  /** Its pipe may be read after its end is noticed. They stand in errors of calls that wait for it too. */
+  async lastWords(): Promise<string> {
+    await new Promise<void>((resolve) => this.#context.clock.after(20, resolve));
+    const words = this.#redact(this.#negotiation.lines.said());
+    if (words !== "") this.#words = words;
+    return this.#words;
   }
 
   async #restart(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Client, ClientOptions, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import { elicited } from "./elicitation.ts";
+import { LastLines } from "./last-lines.ts";
 import type { McpOptions } from "./options.ts";
 import { openTransport } from "./transport.ts";
 
@@ -20,6 +21,9 @@ export class Negotiation {
     this.#onChanged = onChanged;
   }
 
+  /** What the server wrote to its stderr. */
+  readonly lines = new LastLines();
+
   async connect(credentials?: OAuthClientProvider): Promise<Client> {
     const { protocol, command } = this.#options;
     const wasLegacy = this.#isLegacy;
@@ -34,7 +38,7 @@ export class Negotiation {
   }
 
   transport(credentials?: OAuthClientProvider): Promise<Transport> {
-    return openTransport(this.#options, this.#folder, credentials);
+    return openTransport(this.#options, { folder: this.#folder, lines: this.lines }, credentials);
   }
 
   async #open(mode: Mode, credentials: OAuthClientProvider | undefined): Promise<Client> {

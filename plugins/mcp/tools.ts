@@ -16,6 +16,8 @@ import { toOutput } from "./result.ts";
 
 /** How calls reach the server. */
 export interface Access {
+  /** What a server that stopped wrote last, as the end of a sentence. */
+  lastWords?(): Promise<string>;
   use<T>(context: ToolContext, work: (client: Client) => Promise<T>): Promise<T>;
   readonly spanAttributes: Readonly<Record<string, string | number>>;
 }
@@ -80,7 +82,8 @@ async function callRemote(
     if (context.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the call was cancelled");
     if (VenturiError.isInstance(thrown)) throw thrown;
     const gone = isConnectionClosed(thrown);
-    const message = gone ? "the MCP server stopped during the call; it is being restarted" : messageOf(thrown);
+    const stopped = "the MCP server stopped during the call; it is being restarted";
+    const message = gone ? `${stopped}${(await offer.access.lastWords?.()) ?? ""}` : messageOf(thrown);
     throw new VenturiError(op, gone ? "unavailable" : "tool_failed", offer.redact(message));
   }
 }

@@ -2,12 +2,13 @@ import { resolve } from "node:path";
 import type { OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import { Egress, egressFetch, namesPrivate } from "venturi/internal";
 import type { EgressFetch } from "venturi/plugin";
+import type { LastLines } from "./last-lines.ts";
 import type { McpOptions } from "./options.ts";
 
 /** A new transport to the server. The libraries are loaded on first use. */
 export async function openTransport(
   options: McpOptions,
-  folder: string,
+  { folder, lines }: { readonly folder: string; readonly lines: LastLines },
   authProvider?: OAuthClientProvider,
 ): Promise<Transport> {
   if (options.url !== undefined) {
@@ -28,14 +29,16 @@ export async function openTransport(
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   // The library probes its own class on a second process. It takes a subclass as it is, and probes on the one process.
   class SingleProcess extends StdioClientTransport {}
-  return new SingleProcess({
+  const transport = new SingleProcess({
     command: options.command ?? "",
     args: options.args,
     // The library adds PATH, HOME and the like, and nothing else from this process's environment.
     env: { ...passed(options), ...options.env },
     cwd: options.cwd === undefined ? folder : resolve(folder, options.cwd),
-    stderr: "ignore",
+    stderr: "pipe",
   });
+  transport.stderr?.on("data", (piece: Buffer) => lines.take(piece.toString("utf8")));
+  return transport;
 }
 
 /** Authorization servers that one transport asks. */

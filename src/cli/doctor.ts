@@ -7,11 +7,12 @@ import { type Shown, show, showJson, styled, wantsColor } from "./screen.ts";
 /** `venturi doctor`: what would prevent the service from working, before it is started. */
 export function configure(command: Command): void {
   command
+    .option("--deep", "asks each model of an agent for one word, which costs a few tokens")
     .option("--json", "one JSON line a finding")
-    .addHelpText("after", example("venturi doctor", "venturi doctor --json"))
-    .action(async (options: { json?: true }) => {
+    .addHelpText("after", example("venturi doctor", "venturi doctor --deep", "venturi doctor --json"))
+    .action(async (options: { json?: true; deep?: true }) => {
       let failed = false;
-      for await (const finding of examine(loadOptionsOf(command))) {
+      for await (const finding of examine({ ...loadOptionsOf(command), ...(options.deep ? { deep: true } : {}) })) {
         failed ||= finding.status === "bad";
         if (options.json) showJson(process.stdout, JSON.stringify(finding));
         else show(process.stdout, ...line(finding));

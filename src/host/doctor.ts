@@ -2,20 +2,22 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync } from "nod
 import { connect } from "node:net";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../core/errors/errors.ts";
+import type { Provider } from "../core/model/provider.ts";
 import { systemClock } from "../core/ports/clock.ts";
 import { silentLog } from "../core/ports/log.ts";
-import type { PluginKind } from "../core/ports/plugin.ts";
+import type { Instance, PluginKind } from "../core/ports/plugin.ts";
 import { noTelemetry } from "../core/ports/telemetry.ts";
 import { Instances } from "./build/instances.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import { hostContainer } from "./container.ts";
+import { asked } from "./doctor-deep.ts";
 import { type Finding, plannedProcesses, runningProcesses } from "./doctor-processes.ts";
 
 const leastDisk = 512 * 1024 * 1024;
 const patience = 3_000;
 
 /** Checks everything a working service needs. Names the variables of keys, never their values. */
-export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
+export async function* examine(options: LoadOptions & { readonly deep?: boolean }): AsyncGenerator<Finding> {
   yield node();
   let config: Config;
   try {
@@ -30,7 +32,7 @@ export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
   yield disk(config);
   yield await journal(config);
   yield* await providers(config);
-  yield* loads(config);
+  yield* loads(config, options.deep === true);
   const { endpoint } = config.telemetry.otlp;
   if (endpoint !== "") yield await reach("collector", endpoint, "note");
 }
@@ -116,14 +118,14 @@ async function providers(config: Config): Promise<Finding[]> {
   const found: Promise<Finding>[] = [];
   for (const { name, type, options } of Object.values(config.providers)) {
     const url = textOf(options, "baseUrl");
-    if (url !== undefined) found.push(reach(`provider ${name}`, url, "bad"));
+    if (url !== undefined) found.push(reach(`provider ${name}`, url, "bad").then(unasked));
     else found.push(Promise.resolve({ what: `provider ${name}`, status: "good", found: `${type}, needs no network` }));
   }
   return await Promise.all(found);
 }
 
 /** Creates what a start would create, one by one, and closes it again. */
-async function* loads(config: Config): AsyncGenerator<Finding> {
+async function* loads(config: Config, deep: boolean): AsyncGenerator<Finding> {
   const runs = () => {
     throw new Error("no runs are started here");
   };
@@ -134,10 +136,14 @@ async function* loads(config: Config): AsyncGenerator<Finding> {
     for (const [kind, entries] of Object.entries(sections)) {
       for (const entry of Object.values(entries)) {
         const what = `${kind} ${entry.name}`;
-        const failure = await instances
+        const made = await instances
           .make(kind as PluginKind, entry) // a key of `sections`
-          .then(() => undefined, messageOf);
-        if (failure !== undefined) yield { what, status: "bad", found: failure };
+          .then(
+            (instance) => ({ instance }),
+            (thrown) => ({ failure: messageOf(thrown) }),
+          );
+        if ("failure" in made) yield { what, status: "bad", found: made.failure };
+        else if (deep && kind === "provider") yield* asked(config, entry.name, made.instance as Instance<Provider>);
         else if (kind !== "provider") yield { what, status: "good", found: `${entry.type} loads` };
       }
     }
@@ -145,6 +151,10 @@ async function* loads(config: Config): AsyncGenerator<Finding> {
     await instances.close().catch(() => {}); // opened only to see whether it opens
   }
 }
+
+/** That somebody listens there does not mean that it is the provider, or that the key is right. */
+const unasked = (finding: Finding): Finding =>
+  finding.status === "good" ? { ...finding, found: `${finding.found}; no model was asked (--deep asks)` } : finding;
 
 function textOf(options: unknown, name: string): string | undefined {
   if (typeof options !== "object" || options === null) return undefined;
@@ -167,7 +177,7 @@ async function reach(what: string, address: string, otherwise: "note" | "bad"): 
   return {
     what,
     status: reached ? "good" : otherwise,
-    found: reached ? `${place} answers` : `${place} cannot be reached`,
+    found: reached ? `${place} takes connections` : `${place} cannot be reached`,
   };
 }
 

@@ -5,6 +5,7 @@ import { exactJsonBytes } from "../../core/values/json-bytes.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
+import { networkWords } from "./network-words.ts";
 import type { Post } from "./post.ts";
 import { ReadBuffer } from "./read-buffer.ts";
 import type { HttpHeaders } from "./response-error.ts";
@@ -95,7 +96,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.stopped !== undefined) return this.stopped;
     if (VenturiError.isInstance(thrown)) return wrap(this.#op, thrown);
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
-    const words = thrown instanceof Error ? thrown.message || code : String(thrown);
+    const words = networkWords(code, thrown instanceof Error ? thrown.message || (code ?? "") : String(thrown));
     if (isOwnFault(thrown, code)) {
       const message = `the exchange with the provider failed in this process, not at the provider: ${words}`;
       return new VenturiError(this.#op, "internal", message, { cause: thrown });
