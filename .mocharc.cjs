@@ -11,6 +11,7 @@ const slow = [
   "plugins/channel-mcp/stdio",
   "bench/benches",
   "chaos/chaos",
+  "cli/reload",
   "client/follow",
   "client/socket",
   "edges/neighbour",

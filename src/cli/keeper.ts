@@ -49,6 +49,7 @@ class Keeper {
   readonly #strikes = new Strikes();
   #wedged = 0;
   #failures = 0;
+  #restarts = 0;
   #stops = 0;
   #seenAt = 0;
   /** For an end that the service has no status for. */
@@ -88,7 +89,7 @@ class Keeper {
       worker,
       box: inheritedBox,
       ...(this.#socket === undefined ? {} : { socket: { fd: inheritedSocket, url: this.#socket.url } }),
-      ...(before === undefined ? {} : { before }),
+      ...(before === undefined ? {} : { before, restarts: ++this.#restarts }),
       refused: this.#strikes.refused(),
     };
     const child = fork(this.#program, this.#args, {

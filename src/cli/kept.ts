@@ -13,6 +13,8 @@ export interface Kept {
   readonly refused?: readonly Refused[];
   /** The process it replaces. */
   readonly before?: NonNullable<OpenOptions["before"]>;
+  /** How often it was started again so far. */
+  readonly restarts?: number;
 }
 
 /** What it tells its keeper. */

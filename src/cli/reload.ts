@@ -1,16 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { loadConfig } from "../host/config/load.ts";
-import { runningPids } from "../host/system/pid-file.ts";
+import { fromJson, VenturiError } from "../core/errors/errors.ts";
+import { type Config, loadConfig } from "../host/config/load.ts";
+import { isAlive, runningPids } from "../host/system/pid-file.ts";
+import { clearVerdict, type ReloadVerdict, readVerdict } from "../host/system/reload-verdict.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
 
+/** For a service to build its plugins again, ms. */
+const patience = 90_000;
+const interval = 50;
+
+/** `venturi reload`: has the running services load their configuration, and prints what each makes of it. */
 export function configure(command: Command): void {
   command.addHelpText("after", example("venturi reload")).action(async () => {
     // Errors are shown here, where the user looks, and not only in the service's log.
     const config = await loadConfig(loadOptionsOf(command));
     for (const pid of runningPids(config)) {
+      clearVerdict(config, pid);
       process.kill(pid, "SIGHUP");
-      show(process.stderr, `asked the service (process ${pid}) to reload; see its log for the result\n`);
+      const verdict = await verdictOf(config, pid);
+      clearVerdict(config, pid);
+      tell(pid, verdict);
     }
   });
+}
+
+async function verdictOf(config: Config, pid: number): Promise<ReloadVerdict> {
+  for (let waited = 0; waited < patience; waited += interval) {
+    const verdict = readVerdict(config, pid);
+    if (verdict !== undefined) return verdict;
+    if (!isAlive(pid)) throw silent(`the service (process ${pid}) ended instead of reloading; see its log`);
+    await sleep(interval);
+  }
+  throw silent(`the service (process ${pid}) has not answered for ${patience / 1_000} s; see its log`);
+}
+
+const silent = (message: string): VenturiError => new VenturiError("cli.reload", "unavailable", message);
+
+function tell(pid: number, verdict: ReloadVerdict): void {
+  if (!verdict.ok)
+    throw fromJson({
+      ...verdict.error,
+      err: `the service (process ${pid}) refused it and goes on as before: ${verdict.error.err}`,
+    });
+  const { config, needRestart } = verdict;
+  const rest = needRestart.length === 0 ? "" : `; changes of ${needRestart.join(", ")} need a restart`;
+  show(process.stderr, `the service (process ${pid}) has reloaded: config ${config}${rest}\n`);
 }

@@ -4,6 +4,7 @@ import { loadConfig } from "../host/config/load.ts";
 import { openService, type Service } from "../host/service.ts";
 import { isTextLog } from "../host/system/log.ts";
 import { writePidFile } from "../host/system/pid-file.ts";
+import { verdictOf, writeVerdict } from "../host/system/reload-verdict.ts";
 import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.ts";
 import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
 import { refuse } from "../host/watchdog/strikes.ts";
@@ -66,6 +67,7 @@ async function startAlone({ config: configFile, set }: Globals, { config, quiet 
     ...(before === undefined ? {} : { before }),
   });
   const { host, url } = service;
+  host.telemetry.count("venturi.process.restarts", {}, kept?.restarts ?? 0);
   // Installed before readiness is announced, because a signal may follow at once.
   onServiceSignal("SIGHUP", () => void reload(service));
   const stopped = stopSignal();
@@ -118,6 +120,7 @@ function watchKept({ host, url, handle }: Service, { box }: Kept): void {
 
 async function reload({ host }: Service): Promise<void> {
   await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
-  await host.reload(); // logs the outcome
+  const outcome = await host.reload(); // logs it too
+  writeVerdict(host.config, servicePid(), verdictOf(outcome));
   await notifySystemd("READY=1");
 }

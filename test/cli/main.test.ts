@@ -125,7 +125,7 @@ agents: { assistant: { model: demo/small, tools: [greet] } }
     expect(absent.err).to.match(/no service is running with this config/);
 
     const script =
-      'process.on("SIGHUP", () => { console.log("reloaded"); process.exit(); }); console.log("up"); setInterval(() => {}, 1000)';
+      'process.on("SIGHUP", () => { console.log("asked"); process.exit(); }); console.log("up"); setInterval(() => {}, 1000)';
     const service = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     await once(service.stdout, "data");
     mkdirSync(folder.path("data"));
@@ -133,8 +133,10 @@ agents: { assistant: { model: demo/small, tools: [greet] } }
     const heard = once(service.stdout, "data");
     const closed = once(service, "close");
     expect((await venturi(["reload", "--config", file, "--set", "limits.nope=1"])).exit).to.equal(78);
-    expect((await venturi(["reload", "--config", file])).exit).to.equal(0);
-    expect(String((await heard)[0])).to.equal("reloaded\n");
+    const ended = await venturi(["reload", "--config", file]);
+    expect(ended.exit).to.equal(1);
+    expect(ended.err).to.match(/ended instead of reloading/);
+    expect(String((await heard)[0])).to.equal("asked\n");
     await closed;
     expect((await venturi(["reload", "--config", file])).err).to.match(/is gone/);
   });

@@ -56,6 +56,14 @@ describe("logs as JSON lines", () => {
     });
   }
 
+  it("have each key once, whatever the fields are called", async () => {
+    const { stderr } = started('log.info("one", { pid: 7, level: "x", time: 1, message: "other", code: "c" });');
+    const [line = ""] = (await text(stderr)).split("\n");
+    const keys = [...line.matchAll(/"(\w+)":/g)].map(([, key]) => key);
+    expect(new Set(keys).size).to.equal(keys.length);
+    expect(JSON.parse(line)).to.include({ message: "one", level: "info", pid_: 7, message_: "other", code: "c" });
+  });
+
   it("that cannot be written, as on a full disk, do not stop the process, now or at its end", async () => {
     const full = openSync("/dev/full", "w");
     const program = `for (let i = 0; i < 3; i++) { log.info("one"); await new Promise((resolve) => setTimeout(resolve, 20)); } console.log("goes on");`;

@@ -19,7 +19,7 @@ export function watchSilent(children: Iterable<Child>, wedged: number, log: Log)
     );
     const silentMs = performance.now() - Math.max(child.seenAt, child.readyAt ?? 0);
     if (silentMs < wedged + grace) continue;
-    log.error("a process is silent; it is killed", { process: child.number, pid: child.pid, silentMs });
+    log.error("a process is silent; it is killed", { process: child.number, child: child.pid, silentMs });
     child.kill();
   }
 }

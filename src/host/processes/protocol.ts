@@ -1,6 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
+import type { ReloadVerdict } from "../system/reload-verdict.ts";
 import type { Refused } from "../watchdog/strikes.ts";
 
 /** What one process of the service says about itself. */
@@ -36,7 +37,7 @@ export interface StartBody {
 /** What the supervisor asks of a process. */
 export interface ProcessCalls {
   start(body: StartBody): void;
-  reload(): Answer<{ readonly ok: boolean; readonly error?: ErrorJson }>;
+  reload(): Answer<ReloadVerdict>;
   /** Finish and exit. `release`: runs that are not done by then are left to the other processes. */
   drain(body: { readonly afterDrain?: "release" }): void;
   /** The process of this name is dead: make its runs claimable. */

@@ -4,6 +4,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
+import type { ReloadVerdict } from "../system/reload-verdict.ts";
 import { heldBy } from "../watchdog/line.ts";
 import { Strikes } from "../watchdog/strikes.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";
@@ -26,6 +27,8 @@ export interface SupervisorOptions {
   /** A process whose event loop stands still for this long, and a little more, is killed, ms. Never when 0. */
   readonly wedged: number;
 }
+
+const nobodyReloaded = { op: "config.reload", code: "unavailable", err: "no process of the service is ready" } as const;
 
 /** A place for one process, whichever it is at the moment. */
 interface Slot {
@@ -97,20 +100,24 @@ export class Supervisor {
     return this.#socket.url;
   }
 
-  /** Reloads the config of one process after the other; stops at the first that refuses it. */
-  reload(): Promise<void> {
-    return this.#inTurn(async () => {
-      for (const { number, pid, link } of this.#ready) {
+  /** Reloads the config of one process after the other; stops at the first that refuses it. Resolves with what the last one said. */
+  async reload(): Promise<ReloadVerdict> {
+    let last: ReloadVerdict = { ok: false, error: nobodyReloaded };
+    await this.#inTurn(async () => {
+      for (const { number, pid: child, link } of this.#ready) {
         const outcome = await link.ask("reload", undefined, startLimit).catch((thrown: unknown) => {
-          this.#log.error("a process did not reload", { process: number, pid, error: messageOf(thrown) });
-          return { ok: true, error: undefined };
+          this.#log.error("a process did not reload", { process: number, child, error: messageOf(thrown) });
+          return undefined;
         });
+        if (outcome === undefined) continue;
+        last = outcome;
         if (outcome.ok) continue;
-        const { code, err } = outcome.error ?? {};
+        const { code, err } = outcome.error;
         this.#log.error("the config was refused; the processes go on with the one they have", { code, error: err });
         return;
       }
     });
+    return last;
   }
 
   /** Replaces one process after the other by a new one, which loads program and config again. */
@@ -122,10 +129,12 @@ export class Supervisor {
         try {
           await next.ready;
         } catch (thrown) {
+          if (this.#stopping) return;
           this.#log.error("no new process could be started; the old ones go on", { error: messageOf(thrown) });
           if (old !== undefined && this.#children.has(old)) slot.child = old;
           return;
         }
+        if (this.#stopping) return;
         if (old !== undefined) this.#drain(old, "release");
       }
       this.#log.info("all processes were replaced", { processes: this.#slots.length });
@@ -138,7 +147,11 @@ export class Supervisor {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#closeSocket();
     const all = [...this.#children];
-    for (const child of all) this.#drain(child);
+    // One that starts has no runs, and does not listen yet to what it is told.
+    for (const child of all) {
+      if (child.status === "starting") child.kill();
+      else this.#drain(child);
+    }
     await Promise.all(all.map(({ ended }) => ended));
   }
 
@@ -210,7 +223,7 @@ export class Supervisor {
     slot.restarts += 1;
     this.#restarts += 1;
     const wait = slot.failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (slot.failures - 1));
-    const fields = { process: slot.number, pid: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
+    const fields = { process: slot.number, child: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
     const said = { run: death?.run, ...death?.request, ...heldBy(death?.holder) };
     this.#log.warn("a process ended; another one is started", { ...fields, ...said });
     if (death?.request !== undefined) this.#strike(death.request);
@@ -258,7 +271,7 @@ export class Supervisor {
   #drain(child: Child, afterDrain?: "release"): void {
     child.drain(afterDrain);
     const late = setTimeout(() => {
-      this.#log.error("a process did not end in time; it is killed", { process: child.number, pid: child.pid });
+      this.#log.error("a process did not end in time; it is killed", { process: child.number, child: child.pid });
       child.kill();
     }, this.#options.drain + grace);
     child.ended.then(() => clearTimeout(late));

@@ -37,10 +37,23 @@ export async function openLog({
     const lines = writer.takeDropped();
     if (lines > 0)
       log.warn({ lines }, "log lines were dropped: stderr could not be written to, or was read too slowly");
-    to[name](fields ?? {}, message);
+    to[name](fields === undefined ? {} : apart(fields), message);
   };
   return { ...byLevel((name) => write(log, name)), verbose: byLevel((name) => write(all, name)) };
 }
+
+/** Keys that every line has. A field of that name would be a second one: a parser takes either, or refuses the line. */
+const own = ["level", "time", "pid", "message"] as const;
+
+const apart = (fields: Fields): Fields =>
+  own.some((name) => name in fields)
+    ? Object.fromEntries(
+        Object.entries(fields).map(([key, value]) => [
+          (own as readonly string[]).includes(key) ? `${key}_` : key,
+          value,
+        ]),
+      )
+    : fields;
 
 export function textLog(least: Level | "silent", write: (line: string) => void): Log {
   const line = (from: Level, name: Level) => (message: string, fields?: Fields) => {

@@ -59,7 +59,7 @@ function readAll(file: string): Served[] {
 const writeAll = (file: string, all: readonly Served[]): void =>
   writeFileSync(file, all.map(({ pid, config }) => `${pid}${config === undefined ? "" : ` ${config}`}\n`).join(""));
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -196,6 +196,18 @@ describe("a service of several processes", function () {
     expect(existsSync(join(dirname(file), "data/venturi.pid"))).to.equal(false);
   });
 
+  it("SIGTERM while processes are replaced ends all of them at once, with 0 and without a complaint", async () => {
+    const own = await begin();
+    const before = Date.now();
+    own.child.kill("SIGUSR2");
+    await new Promise((resolve) => setTimeout(resolve, 150)); // the first replacement is starting
+    own.child.kill("SIGTERM");
+    expect(await own.ended).to.equal(0);
+    expect(own.said).to.not.match(/ error /);
+    expect(own.said).to.not.match(/killed|could be started/);
+    expect(Date.now() - before).to.be.below(15_000); // it took the drain and ten seconds
+  });
+
   it("a key's requests are counted together; without their supervisor the processes end", async () => {
     const auth = `, auth: { keys: [{ id: ci, sha256: "${hash}", may: [start, see], requestsPerMinute: 4 }] }`;
     const limited = await begin(config(auth));

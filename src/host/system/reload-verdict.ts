@@ -1,0 +1,46 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ErrorJson } from "../../core/errors/errors.ts";
+import type { Config } from "../config/load.ts";
+import { pidFile } from "./pid-file.ts";
+
+/** What a service answers to `venturi reload`. */
+export type ReloadVerdict =
+  | { readonly ok: true; readonly config: string; readonly needRestart: readonly string[] }
+  | { readonly ok: false; readonly error: ErrorJson };
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly hash?: string;
+  readonly restart?: readonly string[];
+  readonly error?: { toJSON(): ErrorJson };
+}
+
+export const verdictOf = ({ ok, hash = "", restart = [], error }: Outcome): ReloadVerdict =>
+  ok || error === undefined ? { ok: true, config: hash, needRestart: restart } : { ok: false, error: error.toJSON() };
+
+type Place = Pick<Config, "folder" | "dataFolder">;
+
+const fileOf = (place: Place, pid: number): string => join(dirname(pidFile(place)), `venturi.reload-${pid}.json`);
+
+/** A signal has no answer: it is left beside the pid file for the command, which removes it. */
+export function writeVerdict(place: Place, pid: number, verdict: ReloadVerdict): void {
+  const file = fileOf(place, pid);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(verdict), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // The log has it; a data folder that cannot be written must not fail a reload.
+  }
+}
+
+export const clearVerdict = (place: Place, pid: number): void => rmSync(fileOf(place, pid), { force: true });
+
+/** Undefined while there is none. */
+export function readVerdict(place: Place, pid: number): ReloadVerdict | undefined {
+  try {
+    return JSON.parse(readFileSync(fileOf(place, pid), "utf8")) as ReloadVerdict; // of `writeVerdict`
+  } catch {
+    return undefined;
+  }
+}
