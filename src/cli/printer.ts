@@ -33,6 +33,8 @@ export class TextPrinter implements Printer {
   readonly #outputs = new Map<string, string>();
   /** What precedes the cursor: nothing on its line, the answer, or reasoning. */
   #line: "start" | "answer" | "reasoning" = "start";
+  /** A failed generation that may be the end of the run. */
+  #unsaid: string | undefined;
 
   constructor(streams: Streams) {
     this.#streams = streams;
@@ -46,6 +48,7 @@ export class TextPrinter implements Printer {
   print(event: RunEvent): void {
     switch (event.type) {
       case "round.started":
+        this.#sayLast();
         return this.#endLine();
       case "text.delta":
         if (this.#line === "reasoning") this.#endLine();
@@ -111,9 +114,16 @@ export class TextPrinter implements Printer {
     for (const line of lines) if (line.trim() !== "") this.#note(this.#dim(`  ${brief(line)}`));
   }
 
+  /** Of one that is not tried again the end of the run tells, unless another model follows. */
   #failed({ model, error, retryMs }: EventOf<"generation.failed">): void {
-    const next = retryMs === undefined ? "" : `; again in ${duration(retryMs)}`;
-    this.#note(this.#dim(`↻ ${error.err.startsWith(model) ? "" : `${brief(model)}: `}${brief(error.err)}${next}`));
+    const words = `↻ ${error.err.startsWith(model) ? "" : `${brief(model)}: `}${brief(error.err)}`;
+    if (retryMs === undefined) this.#unsaid = words;
+    else this.#note(this.#dim(`${words}; again in ${duration(retryMs)}`));
+  }
+
+  #sayLast(): void {
+    if (this.#unsaid !== undefined) this.#note(this.#dim(this.#unsaid));
+    this.#unsaid = undefined;
   }
 
   #tool({ call, name, ok, output, error, ms }: EventOf<"tool.finished">): void {

@@ -12,6 +12,7 @@ export function configure(command: Command): void {
     .action(async (options: { json?: true }) => {
       try {
         const config = await loadConfig(loadOptionsOf(command));
+        if (hasConditions(config)) await (await import("../host/check-conditions.ts")).checkConditions(config);
         show(
           process.stdout,
           options.json ? `${JSON.stringify({ ok: true, ...facts(config) })}\n` : `${sentence(config)}\n`,
@@ -23,6 +24,10 @@ export function configure(command: Command): void {
       }
     });
 }
+
+/** Most configurations have none, and are validated without loading a tool. */
+const hasConditions = ({ tools }: Config): boolean =>
+  Object.values(tools).some(({ approval }) => typeof approval === "object");
 
 const sections = ["agents", "models", "providers", "tools", "channels"] as const;
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type ASTNode, Environment, ParseError, serialize } from "@marcbachmann/cel-js";
 import { RE2JS } from "re2js";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import { childrenOf, mayHave, namesIn, pathsIn } from "./reachable.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -57,6 +58,25 @@ export function compileCondition(source: string): Condition {
     throw new VenturiError("approval.compile", "config_invalid", `invalid condition: ${reasonOf(thrown)}`, {
       cause: thrown,
     });
+  }
+}
+
+/**
+ * Refuses a condition on arguments that none of the tools has: `has(args.price)` is always false where the price is
+ * `args.body.price`, and nobody is asked.
+ */
+export function checkCondition(
+  source: string,
+  tools: readonly { readonly name: string; readonly parameters: unknown }[],
+): void {
+  const [first] = tools;
+  if (first === undefined) return;
+  for (const path of pathsIn(environment.parse(source).ast)) {
+    if (tools.some(({ parameters }) => mayHave(parameters, path))) continue;
+    const known = [...new Set(tools.flatMap(({ parameters }) => namesIn(parameters)))].slice(0, 20);
+    const who = tools.length === 1 ? `the tool "${first.name}" has` : "none of its tools has";
+    const message = `the condition \`${source}\` can never hold as meant: ${who} no argument args.${path.join(".")}${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`;
+    throw new VenturiError("approval.compile", "config_invalid", message);
   }
 }
 
@@ -131,9 +151,6 @@ function mentions(node: ASTNode, call: string): boolean {
   if (node.op === "call" && node.args[0] === call) return true;
   return childrenOf(node).some((child) => mentions(child, call));
 }
-
-const childrenOf = (node: ASTNode): ASTNode[] =>
-  [node.args].flat(3).filter((child): child is ASTNode => typeof child === "object" && child !== null && "op" in child);
 
 function same(left: unknown, right: unknown): boolean {
   mustBeAlike(left, right);

@@ -1,5 +1,6 @@
 import { readSchema } from "../../agent/schema/json-schema.ts";
 import { checkUsable } from "../../agent/schema/standard.ts";
+import { checkCondition } from "../../agent/tools/condition.ts";
 import { knownKeys } from "../../core/errors/complaints.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -16,9 +17,11 @@ export function toolsOf(
 ): () => readonly Tool[] {
   if (!isToolSource(instance)) {
     checkSchema(instance);
+    checkApproval(entry, [instance]);
     const tools = [telemetry.tool(configured(entry, instance, entry.name))];
     return () => tools;
   }
+  checkApproval(entry, instance.list());
   // A source is read every round; unchanged tools keep their identity, which keys the schema cache.
   const known = new WeakMap<Tool, readonly Tool[]>();
   return () =>
@@ -30,6 +33,20 @@ export function toolsOf(
       known.set(tool, made);
       return made;
     });
+}
+
+/** Of a source that has no tools yet, such as a server that is down, nothing can be said. */
+export function checkApproval({ name, approval }: ToolEntry, tools: readonly Tool[]): void {
+  if (typeof approval !== "object" || approval === null) return;
+  const described = tools.filter(({ parameters }) => !isSchema(parameters));
+  if (described.length < tools.length) return;
+  try {
+    checkCondition(approval.when, described);
+  } catch (thrown) {
+    throw new VenturiError("tool.create", "config_invalid", `tools.${name}.approval: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
 }
 
 /** A server's tool with an unusable schema is left out; its other tools still work. */

@@ -1,0 +1,72 @@
+import type { ASTNode } from "@marcbachmann/cel-js";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Macros whose first argument names a variable of their own. */
+const binding = new Set(["all", "exists", "exists_one", "map", "filter"]);
+
+/** The paths of arguments that an expression names: `args.body.price` and `body["price"]` are `body`, `price`. */
+export function pathsIn(node: ASTNode, bound: ReadonlySet<string> = new Set()): string[][] {
+  const whole = pathOf(node, bound);
+  if (whole !== undefined) return whole.length === 0 ? [] : [whole];
+  if (node.op === "rcall" && binding.has(node.args[0])) {
+    const [, subject, [variable, ...rest]] = node.args;
+    const inner = variable?.op === "id" ? new Set([...bound, variable.args]) : bound;
+    return [...pathsIn(subject, bound), ...rest.flatMap((each) => pathsIn(each, inner))];
+  }
+  return childrenOf(node).flatMap((child) => pathsIn(child, bound));
+}
+
+/** Undefined for what is no path. One that goes on with a computed key is the path up to there. */
+function pathOf(node: ASTNode, bound: ReadonlySet<string>): string[] | undefined {
+  if (node.op === "id") return bound.has(node.args) ? undefined : node.args === "args" ? [] : [node.args];
+  if (node.op !== "." && node.op !== ".?" && node.op !== "[]" && node.op !== "[?]") return undefined;
+  const [subject, key] = node.args;
+  const before = pathOf(subject, bound);
+  if (before === undefined) return undefined;
+  if (typeof key === "string") return [...before, key];
+  return key.op === "value" && typeof key.args === "string" ? [...before, key.args] : undefined;
+}
+
+export const childrenOf = (node: ASTNode): ASTNode[] =>
+  [node.args].flat(3).filter((child): child is ASTNode => typeof child === "object" && child !== null && "op" in child);
+
+/** Whether arguments that match the schema, and name nothing beside it, may have a value at this path. */
+export function mayHave(schema: unknown, path: readonly string[], root: unknown = schema, depth = 0): boolean {
+  const [key, ...rest] = path;
+  if (key === undefined || !isObject(schema) || depth > 32) return schema !== false;
+  if (typeof schema.$ref === "string") return mayHave(resolve(root, schema.$ref), path, root, depth + 1);
+  const parts = ["anyOf", "oneOf", "allOf"].flatMap((name) =>
+    Array.isArray(schema[name]) ? (schema[name] as unknown[]) : [],
+  );
+  if (parts.some((part) => mayHave(part, path, root, depth + 1))) return true;
+  const { properties, patternProperties, additionalProperties, items, type } = schema;
+  const isScalar = typeof type === "string" && type !== "object" && type !== "array";
+  if (isScalar) return false;
+  if (isObject(items) && /^\d+$/.test(key)) return mayHave(items, rest, root, depth + 1);
+  if (isObject(properties) && Object.hasOwn(properties, key)) return mayHave(properties[key], rest, root, depth + 1);
+  if (isObject(patternProperties) || isObject(additionalProperties) || additionalProperties === true) return true;
+  // Without any property it says nothing about them, unless it is one of several descriptions.
+  return !isObject(properties) && parts.length === 0 && additionalProperties !== false;
+}
+
+/** The names at the top, and below each, for a message. */
+export const namesIn = (schema: unknown): string[] => {
+  const top = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  return Object.entries(top).flatMap(([name, below]) => {
+    const inner = isObject(below) && isObject(below.properties) ? Object.keys(below.properties) : [];
+    return inner.length === 0 ? [`args.${name}`] : inner.map((each) => `args.${name}.${each}`);
+  });
+};
+
+function resolve(root: unknown, reference: string): unknown {
+  if (!reference.startsWith("#/")) return {};
+  return reference
+    .slice(2)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<unknown>((at, part) => (isObject(at) ? at[part] : undefined), root);
+}
+
+const isObject = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
