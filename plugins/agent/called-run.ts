@@ -1,5 +1,15 @@
 import { addUsage, costOfAll } from "venturi/internal";
-import { type AnsweredEvent, type AskedEvent, isTerminal, type RunEvent, type TerminalEvent, type ToolContext, type Usage, VenturiError, type Verdict } from "venturi/plugin";
+import {
+  type AnsweredEvent,
+  type AskedEvent,
+  isTerminal,
+  type RunEvent,
+  type TerminalEvent,
+  type ToolContext,
+  type Usage,
+  VenturiError,
+  type Verdict,
+} from "venturi/plugin";
 
 export interface Called {
   readonly run: string;

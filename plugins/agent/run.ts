@@ -1,5 +1,13 @@
 import { costOfAll, traceHeadersIn } from "venturi/internal";
-import { type Budget, type Runs, type TerminalEvent, type ToolContext, terminalOf, VenturiError, type Verdict } from "venturi/plugin";
+import {
+  type Budget,
+  type Runs,
+  type TerminalEvent,
+  type ToolContext,
+  terminalOf,
+  VenturiError,
+  type Verdict,
+} from "venturi/plugin";
 import { CalledRun } from "./called-run.ts";
 
 const op = "tool.call";

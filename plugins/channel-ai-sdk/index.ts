@@ -1,4 +1,12 @@
-import { type Channel, type ChannelHost, definePlugin, type RunRow, type Runs, type ServedRun, type ZodRoutes } from "venturi/plugin";
+import {
+  type Channel,
+  type ChannelHost,
+  definePlugin,
+  type RunRow,
+  type Runs,
+  type ServedRun,
+  type ZodRoutes,
+} from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { channelOptions, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";

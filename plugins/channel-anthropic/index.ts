@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { exactJson, exactTexts, readerGone } from "venturi/internal";
-import { type AgentInfo, type Channel, type ChannelHost, definePlugin, VenturiError, type ZodRoutes } from "venturi/plugin";
+import {
+  type AgentInfo,
+  type Channel,
+  type ChannelHost,
+  definePlugin,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, channelOptions, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";

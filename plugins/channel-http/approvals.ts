@@ -1,5 +1,5 @@
 import { named, pageBytes } from "venturi/internal";
-import type { ChannelHost, RunRow, Runs, ZodRoutes } from "venturi/plugin";
+import type { Caller, ChannelHost, RunRow, Runs, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
@@ -9,17 +9,19 @@ import { Failure, PendingView } from "./view.ts";
 export function mountApprovals(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/approvals", { schema: schemas.approvals }, async (request) => {
-    const { entries, cursor } = await open(host.runsFor(request), request.query);
+    const { entries, cursor } = await open(host.runsFor(request), request.query, host.caller(request));
     return { approvals: entries.filter(({ kind }) => kind === "approve"), cursor };
   });
   server.get("/v1/questions", { schema: schemas.questions }, async (request) => {
-    const { entries, cursor } = await open(host.runsFor(request), request.query);
+    const { entries, cursor } = await open(host.runsFor(request), request.query, host.caller(request));
     return { questions: entries, cursor };
   });
 }
 
-async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>) {
+async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>, { tenant, tenants, act }: Caller) {
   const query = {
+    // Not those that it may see but not answer.
+    ...(tenants === "all" && act !== "all" ? { tenant } : {}),
     waiting: true,
     oldestFirst: true,
     ...(agent === undefined ? {} : { agent }),

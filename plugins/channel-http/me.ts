@@ -9,11 +9,12 @@ import { Failure } from "./view.ts";
 export function mountMe(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/me", { schema }, async (request) => {
-    const { id, tenant, tenants, agents } = host.caller(request);
+    const { id, tenant, tenants, act, agents } = host.caller(request);
     return {
       id,
       tenant,
       ...(tenants === undefined ? {} : { tenants }),
+      ...(act === undefined ? {} : { act }),
       ...(agents === undefined ? {} : { agents }),
       may: host.scopes(request),
     };
@@ -26,6 +27,7 @@ const MeView = named(
     id: z.string(),
     tenant: z.string(),
     tenants: z.literal("all").optional().describe("it sees the runs of all tenants"),
+    act: z.literal("all").optional().describe("it may change, answer, fork and remove them too, as `may` allows"),
     agents: z.array(z.string()).optional().describe("the agents it may use; all when absent"),
     may: z.array(z.enum(scopes)),
   }),

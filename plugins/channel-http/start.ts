@@ -1,5 +1,12 @@
 import { callRequest, callSettings, fromJson, named, RunEvent } from "venturi/internal";
-import { type ChannelHost, type Opening, type RunRequest, type ServedRun, VenturiError, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  type Opening,
+  type RunRequest,
+  type ServedRun,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import { awaitRun, eventFrame, heartbeatFrame, RunInput, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";

@@ -1,6 +1,14 @@
 import { Readable } from "node:stream";
 import { didYouMean, named } from "venturi/internal";
-import { type ChannelHost, type ListQuery, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  type ListQuery,
+  type RunRow,
+  type Runs,
+  terminalOf,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";

@@ -1,5 +1,5 @@
-import { type ChannelHost, type ZodRoutes } from "venturi/plugin";
 import { UsageReport, usageCsv, usageKeys, usageQuery, usageReport } from "venturi/internal";
+import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { Failure } from "./view.ts";

@@ -1,5 +1,13 @@
 import { StoredSchedules } from "venturi/internal";
-import { type Clock, type Journal, type KeyValues, type Log, messageOf, type Runs, type StoredSchedule } from "venturi/plugin";
+import {
+  type Clock,
+  type Journal,
+  type KeyValues,
+  type Log,
+  messageOf,
+  type Runs,
+  type StoredSchedule,
+} from "venturi/plugin";
 import { fromConfig, idOf, type Schedule, watched } from "./schedule.ts";
 import type { ScheduleOptions } from "./schedule-options.ts";
 import { ScheduleStates } from "./schedule-state.ts";

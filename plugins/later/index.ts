@@ -1,5 +1,17 @@
 import { StoredSchedules } from "venturi/internal";
-import { Duration, definePlugin, defineTool, fromToolOptions, Journal, type KeyValues, type Runs, type StoredSchedule, type ToolContext, toolOptions, VenturiError } from "venturi/plugin";
+import {
+  Duration,
+  definePlugin,
+  defineTool,
+  fromToolOptions,
+  Journal,
+  type KeyValues,
+  type Runs,
+  type StoredSchedule,
+  type ToolContext,
+  toolOptions,
+  VenturiError,
+} from "venturi/plugin";
 import { z } from "zod";
 
 const op = "tool.call";

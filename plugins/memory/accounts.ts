@@ -1,5 +1,16 @@
-import { type Amount, type Billed, type Hold, type OverAccount, type Reached, type Reservation, type Reserved, type UsageEntry, type UsageQuery, type UsageRow } from "venturi/plugin";
 import { sumUsage, UsageSums } from "venturi/internal";
+import type {
+  Amount,
+  Billed,
+  Hold,
+  OverAccount,
+  Reached,
+  Reservation,
+  Reserved,
+  UsageEntry,
+  UsageQuery,
+  UsageRow,
+} from "venturi/plugin";
 
 interface Account {
   nanos: number;

@@ -1,5 +1,37 @@
-import { type Append, type AuditEntry, type AuditQuery, type AuditRecord, type BacklogRow, type BlobStore, type Claim, type ClaimFilter, type Clock, type Cursor, type EndOfRun, type Enqueue, type Hint, isTerminal, type Journal, type KeptWire, type KeyValues, type ListQuery, type NewSignal, type Ownership, type PruneOptions, type Recording, type Reservation, type Reserved, type RunEvent, type RunRow, type Signal, type UsageQuery, type UsageRow, VenturiError, type WorkerRow } from "venturi/plugin";
 import { endOfRun, forgetEncoding, joinWires, questionsOpened, tooManyRuns } from "venturi/internal";
+import {
+  type Append,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
+  type BacklogRow,
+  type BlobStore,
+  type Claim,
+  type ClaimFilter,
+  type Clock,
+  type Cursor,
+  type EndOfRun,
+  type Enqueue,
+  type Hint,
+  isTerminal,
+  type Journal,
+  type KeptWire,
+  type KeyValues,
+  type ListQuery,
+  type NewSignal,
+  type Ownership,
+  type PruneOptions,
+  type Recording,
+  type Reservation,
+  type Reserved,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  type UsageQuery,
+  type UsageRow,
+  VenturiError,
+  type WorkerRow,
+} from "venturi/plugin";
 import { Accounts } from "./accounts.ts";
 import { AuditLog } from "./audit-log.ts";
 import { MemoryBlobs } from "./blobs.ts";

@@ -1,5 +1,17 @@
 import type { RunRequest, RunState } from "venturi/plugin";
-import { type Append, type Claim, type ClaimFilter, type EndOfRun, type Enqueue, encodeEvent, type KeptWire, type Ownership, type RunEvent, type RunRow, type Signal } from "venturi/plugin";
+import {
+  type Append,
+  type Claim,
+  type ClaimFilter,
+  type EndOfRun,
+  type Enqueue,
+  encodeEvent,
+  type KeptWire,
+  type Ownership,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+} from "venturi/plugin";
 
 /** A run in memory. */
 export interface StoredRun {

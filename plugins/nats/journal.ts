@@ -1,5 +1,32 @@
 import { joinWires } from "venturi/internal";
-import { type Append, type AuditEntry, type AuditQuery, type AuditRecord, type BacklogRow, type Claim, type ClaimFilter, type Cursor, type Enqueue, type Hint, type Journal, type KeptWire, type KeyValues, type ListQuery, type NewSignal, type Ownership, type PruneOptions, type Recording, type Reservation, type Reserved, type RunEvent, type RunRow, type Signal, type UsageQuery, type UsageRow, VenturiError } from "venturi/plugin";
+import {
+  type Append,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
+  type BacklogRow,
+  type Claim,
+  type ClaimFilter,
+  type Cursor,
+  type Enqueue,
+  type Hint,
+  type Journal,
+  type KeptWire,
+  type KeyValues,
+  type ListQuery,
+  type NewSignal,
+  type Ownership,
+  type PruneOptions,
+  type Recording,
+  type Reservation,
+  type Reserved,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  type UsageQuery,
+  type UsageRow,
+  VenturiError,
+} from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import { addAudit, listAudits } from "./audits.ts";
 import { Blobs } from "./blobs.ts";

@@ -1,5 +1,18 @@
-import { type Amount, type Billed, type Hold, type KeyValues, type OverAccount, type Reached, type Reservation, type Reserved, type RunEvent, type UsageEntry, type UsageQuery, type UsageRow } from "venturi/plugin";
 import { sumUsage, UsageSums } from "venturi/internal";
+import type {
+  Amount,
+  Billed,
+  Hold,
+  KeyValues,
+  OverAccount,
+  Reached,
+  Reservation,
+  Reserved,
+  RunEvent,
+  UsageEntry,
+  UsageQuery,
+  UsageRow,
+} from "venturi/plugin";
 import { failed } from "./failures.ts";
 import type { Names } from "./names.ts";
 import type { Write } from "./parts.ts";

@@ -1,5 +1,12 @@
 import { fileAsText } from "venturi/internal";
-import { type FilePart, type GenerationRequest, type ImagePart, type Message, type ToolSpec, VenturiError } from "venturi/plugin";
+import {
+  type FilePart,
+  type GenerationRequest,
+  type ImagePart,
+  type Message,
+  type ToolSpec,
+  VenturiError,
+} from "venturi/plugin";
 import { argumentsObject, asRecord, textOf } from "venturi/plugin/provider";
 
 type Body = Record<string, unknown>;

@@ -1,6 +1,15 @@
 import { resolve } from "node:path";
 import { withoutGenerations } from "venturi/internal";
-import { type AnyPlugin, definePlugin, type Instance, messageOf, type OptionProblem, type PluginContext, type Provider, VenturiError } from "venturi/plugin";
+import {
+  type AnyPlugin,
+  definePlugin,
+  type Instance,
+  messageOf,
+  type OptionProblem,
+  type PluginContext,
+  type Provider,
+  VenturiError,
+} from "venturi/plugin";
 import { z } from "zod";
 import { Faults, Scenario } from "./scenario.ts";
 import { readScenarios } from "./scenario-files.ts";

@@ -30,6 +30,12 @@ export function configure(command: Command): void {
           ...(olderThan === undefined ? {} : { olderThan }),
           ...(keep === undefined ? {} : { keep }),
         });
+        const details = {
+          runs: pruned,
+          ...(olderThan === undefined ? {} : { olderThan }),
+          ...(keep === undefined ? {} : { keep }),
+        };
+        await journal.audit({ action: "runs.pruned", by: "local", details });
         if (options.json) showJson(process.stdout, JSON.stringify({ pruned }));
         else show(process.stderr, `removed ${pruned} ${pruned === 1 ? "run" : "runs"}\n`);
       }),

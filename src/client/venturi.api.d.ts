@@ -109,6 +109,8 @@ export type MeView = {
   tenant: string;
   /** it sees the runs of all tenants */
   tenants?: "all";
+  /** it may change, answer, fork and remove them too, as `may` allows */
+  act?: "all";
   /** the agents it may use; all when absent */
   agents?: Array<string>;
   may: Array<"start" | "see" | "steer" | "inspect" | "approve" | "metrics" | "schedule">;

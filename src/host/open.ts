@@ -27,6 +27,7 @@ import { inspection } from "./inspect/inspection.ts";
 import { Series } from "./inspect/series.ts";
 import type { CodeConfig } from "./plugins/code.ts";
 import type { Siblings } from "./processes/siblings.ts";
+import { indexOnce } from "./recordings/reindex.ts";
 import type { ConfigRevision } from "./revisions/revision.ts";
 import { type ReloadOutcome, Revisions } from "./revisions/revisions.ts";
 import { type TakeUp, WorkerName } from "./runs/executor.ts";
@@ -146,6 +147,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     if (options.before !== undefined) await freeBefore(options.before, journal, log);
     await opened.open();
     undo.push(() => opened.close());
+    undo.push(indexOnce({ journal, clock, log, priceOf: (name) => revisions.current.priceOf(name) }));
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
     const runs = container.resolve<Runs>(Runs);
     started = runs;

@@ -15,6 +15,29 @@ export function tenantCases(bench: JournalBench): void {
       assert.equal(started.tenant, "bob");
     });
 
+    it("and their agents are counted in the backlog by state, a called run's question at its caller alone", async () => {
+      const journal = await bench.open();
+      if (journal.backlog === undefined) return;
+      const asking = { type: "approval.requested", round: 1, call: "c", name: "t", arguments: {} } as const;
+      const root = await claimed(journal, { tenant: "ada", request: { agent: "boss", input: {} } });
+      await put(journal, root.ownership, [asking]);
+      const parent = { run: root.ownership.run, call: "c", depth: 1 };
+      const child = await claimed(journal, { tenant: "ada", request: { agent: "clerk", input: {}, parent } });
+      await put(journal, child.ownership, [asking]);
+      await journal.enqueue(enqueueing({ tenant: "bob", request: { agent: "clerk", input: {} } }));
+      const done = await claimed(journal, { request: { agent: "gone", input: {} } });
+      await finish(journal, done.ownership);
+      const rows = await journal.backlog();
+      const seen = rows.map(({ agent, state, runs }) => `${agent} ${state} ${runs}`).sort();
+      assert.deepEqual(seen, ["boss running 1", "clerk ready 1", "clerk running 1"]);
+      const known = rows.every(({ asking: open }) => open !== undefined);
+      if (known)
+        assert.equal(
+          rows.reduce((sum, { asking: open }) => sum + Number(open), 0),
+          1,
+        );
+    });
+
     it("have idempotency keys of their own, also when they enqueue at the same time", async () => {
       const journal = await bench.open();
       const other = await bench.reopen();

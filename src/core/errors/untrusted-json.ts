@@ -3,8 +3,14 @@ import { VenturiError } from "./errors.ts";
 
 const op = "request.parse";
 
-/** Parses untrusted JSON: checks the limits before parsing and refuses prototype keys. */
-export function parseUntrusted(text: string, limits: Partial<ValueLimits> = {}): unknown {
+/**
+ * Parses untrusted JSON: checks the limits before parsing and refuses prototype keys. `shortened`: the text is not the sender's any
+ * more, so positions in it mean nothing to them.
+ */
+export function parseUntrusted(
+  text: string,
+  limits: Partial<ValueLimits> & { readonly shortened?: boolean } = {},
+): unknown {
   if (text === "") return undefined;
   const excess = excessOfJson(text, { ...valueLimits, ...limits });
   if (excess !== undefined) throw new VenturiError(op, "invalid_input", `the JSON ${excess}`);
@@ -13,7 +19,46 @@ export function parseUntrusted(text: string, limits: Partial<ValueLimits> = {}):
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
   } catch (thrown) {
     if (VenturiError.isInstance(thrown)) throw thrown;
-    throw new VenturiError(op, "invalid_input", "this is not valid JSON", { cause: thrown });
+    const fault = limits.shortened === true ? undefined : faultIn(text, thrown);
+    if (fault === undefined) throw new VenturiError(op, "invalid_input", "this is not valid JSON", { cause: thrown });
+    const message = `this is not valid JSON: ${fault.what} at line ${fault.line}, column ${fault.column}`;
+    const { line, column, position } = fault;
+    throw new VenturiError(op, "invalid_input", message, { cause: thrown, details: { line, column, position } });
+  }
+}
+
+/** Longer texts are not searched for their fault, in characters. */
+const mostSearched = 1024 * 1024;
+
+/** Where the text stops being the beginning of valid JSON. V8 tells it for most faults, but not for all. */
+function faultIn(text: string, thrown: unknown) {
+  if (text.length > mostSearched) return undefined;
+  let position = Number(/ at position (\d+)/.exec(String(thrown))?.[1] ?? Number.NaN);
+  if (Number.isNaN(position)) {
+    // The longest beginning that could still go on.
+    let low = 0;
+    let high = text.length;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (mayGoOn(text.slice(0, middle))) low = middle;
+      else high = middle - 1;
+    }
+    position = low;
+  }
+  const before = text.slice(0, position).split("\n");
+  const found = text.codePointAt(position);
+  const what = found === undefined ? "it ends too early," : `unexpected ${JSON.stringify(String.fromCodePoint(found))}`;
+  return { what, line: before.length, column: (before.at(-1)?.length ?? 0) + 1, position };
+}
+
+function mayGoOn(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (thrown) {
+    const message = String(thrown);
+    const at = / at position (\d+)/.exec(message)?.[1];
+    return /Unexpected end|Unterminated string/.test(message) || Number(at) >= text.length;
   }
 }
 

@@ -11,8 +11,10 @@ export interface Caller {
   /** Owner of the runs it starts. Other tenants' data is invisible to it, unless `tenants` says otherwise. */
   readonly tenant: string;
   readonly agents: readonly string[] | undefined;
-  /** `all`: it may read the runs of all tenants. It changes, answers and removes only those of its own. */
+  /** `all`: it may read the runs of all tenants. */
   readonly tenants?: "all";
+  /** `all`: it may also change, answer, fork and remove them, as its scopes allow; otherwise only those of its own. */
+  readonly act?: "all";
 }
 
 /** What channels are mounted on. `Server` is the HTTP server's type; `venturi/plugin` names it. */

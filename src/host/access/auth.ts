@@ -33,6 +33,7 @@ export class Keyring {
         tenant: key.tenant ?? key.id,
         agents: key.agents,
         ...(key.tenants === undefined ? {} : { tenants: key.tenants }),
+        ...(key.act === undefined ? {} : { act: key.act }),
         may: new Set(key.may),
         requestsPerMinute: key.requestsPerMinute,
         concurrentRuns: key.concurrentRuns,

@@ -80,11 +80,12 @@ export class CallerRuns implements Runs {
   }
 
   async fork(run: string, request: Parameters<Runs["fork"]>[1]): ReturnType<Runs["fork"]> {
-    const { id, tenant } = this.#caller;
+    const { id } = this.#caller;
     demand(this.#caller, "start");
     if (request.instructions !== undefined) demand(this.#caller, "inspect");
     // Into the original's tenant, so reading it is not enough.
-    if ((await this.#own(run, "see")).tenant !== tenant) throw noRun(run);
+    const { tenant } = await this.#own(run, "see");
+    if (!this.#mayChange(tenant)) throw noRun(run);
     const forked = await this.#inTurn(() =>
       this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by })),
     );
@@ -233,11 +234,16 @@ export class CallerRuns implements Runs {
     if (agent !== undefined) permit(this.#caller, agent);
   }
 
+  #mayChange(tenant: string): boolean {
+    const { tenant: own, tenants, act } = this.#caller;
+    return tenant === own || (tenants === "all" && act === "all");
+  }
+
   async #own(run: string, scope: Scope): Promise<RunRow> {
     const caller = this.#caller;
     if (!this.#mine.has(run)) demand(caller, scope);
     const row = await this.#runs.get(run);
-    const visible = row.tenant === caller.tenant || (scope === "see" && caller.tenants === "all");
+    const visible = this.#mayChange(row.tenant) || (scope === "see" && caller.tenants === "all");
     if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
     throw noRun(run);
   }

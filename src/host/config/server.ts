@@ -71,7 +71,15 @@ export const Key = z.strictObject({
   tenants: z
     .literal("all", { error: "write all, or leave it out" })
     .optional()
-    .describe("`all`: it also sees the runs of all other tenants, for operators. It changes only those of its own."),
+    .describe(
+      "`all`: it also sees the runs of all other tenants, for operators. It changes only those of its own, unless `act` is given.",
+    ),
+  act: z
+    .literal("all", { error: "write all, or leave it out" })
+    .optional()
+    .describe(
+      "`all`, with `tenants: all`: it also answers, steers, forks and erases those runs, as far as `may` allows.",
+    ),
   agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
   may: may(),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit; reads (GET, HEAD) do not count."),
@@ -83,6 +91,14 @@ export const Key = z.strictObject({
     .describe("Runs at the same time: those queued in a session and sub-runs count, parked ones do not."),
   overrides: KeyOverrides.prefault({}).describe("What the key opens beyond the agents' own `overrides`."),
 });
+
+/** Who may act on runs must see them. */
+function seesWhatItChanges(keys: readonly z.output<typeof Key>[], context: z.core.$RefinementCtx<unknown>): void {
+  for (const [index, { act, tenants }] of keys.entries()) {
+    if (act === undefined || tenants !== undefined) continue;
+    context.addIssue({ code: "custom", path: [index, "act"], message: "needs `tenants: all` beside it" });
+  }
+}
 
 /** Ids and keys must both be unique, or callers could not be distinguished. */
 function noneTwice(keys: readonly z.output<typeof Key>[], context: z.core.$RefinementCtx<unknown>): void {
@@ -121,7 +137,12 @@ export const ServerSettings = z.strictObject({
   ),
   auth: z
     .strictObject({
-      keys: z.array(Key).superRefine(noneTwice).prefault([]).describe("Keys that may call."),
+      keys: z
+        .array(Key)
+        .superRefine(noneTwice)
+        .superRefine(seesWhatItChanges)
+        .prefault([])
+        .describe("Keys that may call."),
       jwt: JwtSettings.optional().describe("Tokens of an OpenID Connect issuer, beside the keys."),
     })
     .optional()

@@ -66,6 +66,10 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
   };
   app.addContentTypeParser("application/json", parser(readJson));
   app.addContentTypeParser("multipart/form-data", parser(readBytes));
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
+    await discard(payload, limits.body);
+    throw otherType(request.headers["content-type"]);
+  });
   return { of: (request) => charges.get(request as object) }; // a request, as channels hand it back
 }
 
@@ -95,7 +99,7 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   await eachChunk(payload, take, isSmall ? undefined : isLate);
   await strings?.settle();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
-  const parsed = parseUntrusted(text, bounds);
+  const parsed = parseUntrusted(text, { ...bounds, shortened: strings !== undefined });
   taken(text, strings);
   return strings === undefined ? parsed : strings.restore(parsed);
 }
@@ -159,6 +163,15 @@ const tooLarge = (): VenturiError =>
 
 const noForm = (): VenturiError =>
   new VenturiError("request.parse", "invalid_input", "this route takes no form; send application/json");
+
+function otherType(sent: string | undefined): VenturiError {
+  const as = sent === undefined ? "without a content type" : `as ${JSON.stringify(sent.slice(0, 100))}`;
+  const curl = sent?.startsWith("application/x-www-form-urlencoded")
+    ? '; with curl -d, add -H "content-type: application/json"'
+    : "";
+  const message = `the body came ${as}; send JSON with the header "content-type: application/json"${curl}`;
+  return new VenturiError("request.parse", "invalid_input", message);
+}
 
 const tooSlow = (): VenturiError =>
   new VenturiError("request.read", "timeout", `a large body has to arrive at ${slowest / 1024} KiB a second or faster`);

@@ -27,12 +27,17 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
   };
   let cancel = () => {};
   let pruning: Promise<void> = Promise.resolve();
+  const { age, count } = retention;
+  const kept = { ...(age === undefined ? {} : { age }), ...(count === undefined ? {} : { count }) };
+  log.info("retention is on: ended runs beyond it are removed now and every ten minutes", kept);
   const prune = async () => {
+    const started = clock.monotonic();
     try {
       const runs = await journal.prune(limits);
-      if (runs > 0) log.info("journal.prune", { runs });
+      if (runs > 0)
+        log.info("retention removed ended runs", { runs, ...kept, ms: Math.round(clock.monotonic() - started) });
     } catch (thrown) {
-      log.warn("journal.prune", { error: messageOf(thrown) });
+      log.warn("retention could not remove ended runs; it tries again in ten minutes", { error: messageOf(thrown) });
     }
     if (!stopping.signal.aborted) cancel = clock.after(interval, next);
   };

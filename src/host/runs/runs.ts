@@ -339,7 +339,9 @@ export class HostRuns implements Runs {
       this.#stopSweep = undefined;
       journal
         .prune({ rest: pruneRest })
-        .catch((thrown: unknown) => log.warn("journal.prune", { error: messageOf(thrown) }));
+        .catch((thrown: unknown) =>
+          log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
+        );
     });
   }
 

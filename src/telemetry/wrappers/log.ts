@@ -1,5 +1,6 @@
 import { type Logger, SeverityNumber } from "@opentelemetry/api";
 import type { Log } from "../../core/ports/log.ts";
+import { attributes as names } from "../base/names.ts";
 import type { LogLevel } from "../base/settings.ts";
 import { contextOf } from "../base/traceparent.ts";
 import { type RedactLimits, Redactor } from "./redact.ts";
@@ -49,7 +50,7 @@ function emit(
   line: { level: Level; text: string; fields: Fields; span: Parameters<typeof contextOf>[0] },
 ): void {
   const attributes = Object.fromEntries(
-    Object.entries(line.fields).map(([key, value]) => [key, simple(value)] as const),
+    Object.entries(line.fields).map(([key, value]) => [attributeOf(key), simple(value)] as const),
   );
   logger.emit({
     severityNumber: severities[line.level],
@@ -59,6 +60,35 @@ function emit(
     context: contextOf(line.span),
   });
 }
+
+/** Fields that the conventions, or our spans, have a name for. */
+const known: Readonly<Record<string, string>> = {
+  run: names.run,
+  agent: names.agent,
+  session: names.conversation,
+  tenant: names.tenant,
+  tool: names.toolName,
+  call: names.toolCall,
+  provider: names.providerKey,
+  model: names.requestModel,
+  code: names.errorType,
+  error: "exception.message",
+  reason: "venturi.reason",
+  inputTokens: names.inputTokens,
+  outputTokens: names.outputTokens,
+  cacheReadTokens: names.cacheReadTokens,
+  cacheWriteTokens: names.cacheWriteTokens,
+  round: names.roundIndex,
+  finish: names.finish,
+  rounds: names.rounds,
+  url: "url.full",
+  pid: "process.pid",
+};
+
+/** Attributes of all programs share one space: the rest is ours, in snake case. */
+const attributeOf = (field: string): string =>
+  known[field] ??
+  (field.includes(".") ? field : `venturi.${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`);
 
 /** Errors in their JSON form, without cause and stack. */
 const plain = (fields: Fields): Fields =>

@@ -1218,6 +1218,7 @@ class MeView(Model):
     id: str
     tenant: str
     tenants: Literal["all"] | None = None
+    act: Literal["all"] | None = None
     agents: list[str] | None = None
     may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics", "schedule"] | str]
 

@@ -17,10 +17,11 @@ import { tabs } from "../parts/tabs.tsx";
 import { Waterfall } from "../parts/waterfall.tsx";
 import { WhyLine } from "../parts/why.tsx";
 import type { RunRow } from "../state/api-types.ts";
+import { useForeign } from "../state/foreign.ts";
 import { type LiveRun, liveRun } from "../state/live.ts";
 import { type Resource, useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
-import { client, may } from "../state/session.ts";
+import { client, may, mayHere } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { shortRun } from "../text/words.ts";
 import { Lazy } from "./lazy.tsx";
@@ -49,10 +50,11 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const shown = query.value.get("view") ?? "conversation";
   const selected = query.value.get("select") ?? undefined;
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
-  const fork = may("start") ? (after: number) => (forking.value = after) : undefined;
+  const fork = mayHere("start") ? (after: number) => (forking.value = after) : undefined;
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
   const row = useRow(live);
   const cost = row.data?.digest?.cost;
+  useForeign(live.id);
   const error = live.error.value;
   if (error !== undefined && whole.head === 0) {
     return (
@@ -204,12 +206,12 @@ function RunActions({
           <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
         </a>
       )}
-      {ended && may("steer") ? (
+      {ended && mayHere("steer") ? (
         <button type="button" class="quiet" title="Erase" aria-label="Erase this run" onClick={erase}>
           <Icon name="trash" size={14} />
         </button>
       ) : null}
-      {ended || !may("steer") ? null : (
+      {ended || !mayHere("steer") ? null : (
         <button type="button" class="danger" onClick={() => void stop(live)}>
           <Icon name="stop" size={14} /> Stop
         </button>
@@ -333,7 +335,7 @@ function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {
       word: "Stop this run",
       hint: "x",
       key: "x",
-      run: () => void (live.whole.endedAt === undefined && may("steer") && stop(live)),
+      run: () => void (live.whole.endedAt === undefined && mayHere("steer") && stop(live)),
     },
     ...(fork === undefined
       ? []

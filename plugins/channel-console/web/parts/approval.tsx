@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { ClientError } from "venturi/client";
 import { slowClock } from "../state/clock.ts";
-import { agents, client, may } from "../state/session.ts";
+import { agents, client, mayHere } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { announce, toast } from "./announce.tsx";
@@ -80,7 +80,7 @@ export function ApprovalForm({
       ) : (
         <Json value={question.arguments} />
       )}
-      {may("approve") ? (
+      {mayHere("approve") ? (
         <>
           <label class="field">
             <span class="hidden-text">Reason</span>

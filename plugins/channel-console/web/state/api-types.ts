@@ -57,6 +57,7 @@ export interface Me {
   readonly id: string;
   readonly tenant?: string;
   readonly tenants?: "all";
+  readonly act?: "all";
   readonly may: readonly string[];
   readonly agents?: readonly string[];
 }

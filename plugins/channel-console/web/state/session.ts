@@ -17,6 +17,12 @@ export const me = signal<Me>({ id: "", may: [] });
 export const agents = signal<readonly AgentView[]>([]);
 
 export const may = (scope: string): boolean => me.value.may.includes(scope);
+
+/** The run that is shown belongs to another tenant, and this key only reads it. */
+export const isForeign = signal(false);
+
+/** Of the run that is shown. */
+export const mayHere = (scope: string): boolean => may(scope) && !isForeign.value;
 export const hasKey = computed(() => key.value !== undefined);
 
 export function useKey(secret: string): void {
