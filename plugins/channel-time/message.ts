@@ -16,7 +16,14 @@ export const placeAfter = (seq: number): number => (seq + 1) * perEvent - 1;
 export const seqOf = (place: number): number => Math.floor(place / perEvent);
 
 /** Finish reasons of a run that ended at one of its own limits. */
-const limits: ReadonlySet<string> = new Set(["max_tool_calls", "max_tokens", "max_output", "max_time", "max_rounds"]);
+const limits: ReadonlySet<string> = new Set([
+  "max_tool_calls",
+  "max_tokens",
+  "max_output",
+  "max_time",
+  "max_rounds",
+  "budget",
+]);
 
 /** What an event is told as, in order. */
 export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions): Message[] {

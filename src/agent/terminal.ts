@@ -64,7 +64,9 @@ function callerOf({ parts: { request, tenant } }: RunContext): Record<string, un
 /** Writes the terminal event of a stopped run. A limit may be a normal end, by `onLimit`; anything else is a failure. */
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
   const { state, hooks } = run;
-  const limit = run.agent.limits.onLimit === "finish" ? limitIn(error) : undefined;
+  const reached = limitIn(error);
+  // A budget says for itself what follows, with `onExceed`.
+  const limit = run.agent.limits.onLimit === "finish" || reached === "budget" ? reached : undefined;
   const outcome = limit === undefined ? { error } : { finish: limit };
   hooks.hurry(run.agent.toolPolicy.grace);
   // The run has already ended, so a throwing hook has nothing left to stop.

@@ -77,6 +77,58 @@ export type ApprovalResolved = {
   signal?: number;
 };
 
+export type BudgetExceeded = {
+  type: "budget.exceeded";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  budget: string;
+  of: string;
+  whose: string;
+  per: string;
+  onExceed: "refuse" | "finish" | "cheaper";
+  limit: {
+    usd?: number;
+    tokens?: number;
+  };
+  spent: {
+    usd: number;
+    tokens: number;
+  };
+};
+
+export type BudgetWarned = {
+  type: "budget.warned";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  budget: string;
+  of: string;
+  whose: string;
+  per: string;
+  onExceed: "refuse" | "finish" | "cheaper";
+  limit: {
+    usd?: number;
+    tokens?: number;
+  };
+  spent: {
+    usd: number;
+    tokens: number;
+  };
+};
+
 export type ContextCompacted = {
   type: "context.compacted";
   run: string;
@@ -523,7 +575,7 @@ export type RoundStarted = {
   skipped?: Array<string>;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | AgentRevised | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | AgentRevised | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";

@@ -103,7 +103,7 @@ describe("names", () => {
     const expressions = named.join("\n").replace(/\bby \([^)]*\)|, \w+\)/g, "");
     const series = new Set(expressions.match(/\b(?:gen_ai|venturi|nodejs|v8js|process)(?:_[a-z0-9]+)+(?=[{[)])/g));
     const mishaps =
-      /^venturi_(?:retries|failovers|retractions|wire_quirks|request_unsent_fields|telemetry_dropped|cost_usd)_total$/;
+      /^venturi_(?:retries|failovers|retractions|wire_quirks|request_unsent_fields|telemetry_dropped|cost_usd|budget_reached)_total$/;
     // Of a service: test/host/http/metrics.test.ts.
     const ofService = new RegExp(`^(?:${Object.keys(serviceMetrics).join("|").replaceAll(".", "_")})`);
     expect(series.size).to.be.above(30);

@@ -5,11 +5,12 @@ import { sleep } from "../../core/ports/clock.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { isUnusual, stalledAt } from "../run/blame.ts";
 import type { Guard } from "../run/breaker.ts";
-import type { ModelTarget } from "../run/definition.ts";
+import type { ModelChain, ModelTarget } from "../run/definition.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 import { GenerationFailure, generate } from "./generation.ts";
+import { reserve, TooDear } from "./meter.ts";
 
 export interface RoundRequest {
   readonly round: number;
@@ -27,7 +28,19 @@ export interface RoundRequest {
  * allows it.
  */
 export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<void> {
-  const { targets, failover } = run.agent.model;
+  run.saving = false;
+  try {
+    await overChain(run, round, run.agent.model);
+  } catch (thrown) {
+    const { economy } = run.agent.model;
+    if (!(thrown instanceof TooDear) || economy === undefined) throw thrown;
+    run.saving = true;
+    await overChain(run, round, economy);
+  }
+}
+
+async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain): Promise<void> {
+  const { targets, failover } = chain;
   let last: VenturiError | undefined;
   let shown: VenturiError | undefined;
   let asked: ModelTarget | undefined;
@@ -110,7 +123,7 @@ interface Try {
 async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure | undefined> {
   const { round, target, breaker } = given;
   for (let tries = 0; ; tries++) {
-    const request = await round.requestFor(target).catch((thrown) => {
+    const request = await prepared(run, round, target).catch((thrown) => {
       // Hooks or the conversation failed here, not the provider, so no other model would do better.
       breaker.abandoned();
       throw thrown;
@@ -130,6 +143,8 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
         breaker,
       });
       breaker.succeeded();
+      const used = run.parts.meter && run.state.round?.generated?.usage;
+      if (used !== undefined) run.parts.meter?.used(target.name, used);
       return undefined;
     } catch (thrown) {
       const failure = namingWait(
@@ -157,6 +172,13 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       await sleep(run.parts.clock, retryMs, run.signal);
     }
   }
+}
+
+/** The request, with what it may cost set aside. */
+async function prepared(run: RunContext, round: RoundRequest, target: ModelTarget): Promise<GenerationRequest> {
+  const request = await round.requestFor(target);
+  if (run.parts.meter !== undefined) await reserve(run, target, request);
+  return request;
 }
 
 interface FailedAttempt {

@@ -26,6 +26,8 @@ export interface ModelChain {
   readonly toolOptions: GenerationOptions;
   /** The model's context window in tokens; compaction keeps the conversation below it. */
   readonly contextTokens: number | undefined;
+  /** Goes on in its place when a budget has run out. */
+  readonly economy?: ModelChain;
 }
 
 export interface Limits {

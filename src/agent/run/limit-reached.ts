@@ -1,6 +1,13 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 
-export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_output" | "max_time" | "repeated_calls";
+export type LimitName =
+  | "max_rounds"
+  | "max_tool_calls"
+  | "max_tokens"
+  | "max_output"
+  | "max_time"
+  | "repeated_calls"
+  | "budget";
 
 /** A limit was reached. Depending on `onLimit` the run ends normally with this as its finish reason, or with an error. */
 export class LimitReached extends VenturiError {

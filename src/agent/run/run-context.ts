@@ -20,6 +20,7 @@ import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
 import { LiveContext } from "./live-context.ts";
+import type { Meter } from "./metering.ts";
 import { orAborted } from "./or-aborted.ts";
 import { producedIn } from "./output-cap.ts";
 import { Waits } from "./waits.ts";
@@ -54,6 +55,8 @@ export interface RunParts {
   readonly stalls?: Stalls;
   /** Of a run that is debugged. */
   readonly watch?: CallWatch;
+  /** Budgets that hold for the run. */
+  readonly meter?: Meter;
   /** What models cost; nothing is known of any when absent. */
   readonly priceOf?: PriceOf;
   /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
@@ -80,6 +83,8 @@ export class RunContext {
   produced: number;
   /** Characters the next answer may have, by the tokens that are left. */
   answerCharacters = Number.POSITIVE_INFINITY;
+  /** The economy model is asked, because a budget has run out. */
+  saving = false;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
   readonly spentBy = new LazyMap<string, { readonly usage: Usage; readonly cost?: number }>();

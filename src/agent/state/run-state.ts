@@ -160,6 +160,9 @@ export class RunState {
       case "agent.changed":
         this.handedTo = event;
         return;
+      case "budget.warned":
+      case "budget.exceeded":
+        return;
       case "agent.revised":
         this.revision = event.revision;
         return;

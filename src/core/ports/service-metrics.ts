@@ -49,6 +49,11 @@ export const serviceMetrics = {
     unit: "{restart}",
     description: "Processes that ended by themselves and were replaced",
   },
+  "venturi.budget.reached": {
+    kind: "counter",
+    unit: "{budget}",
+    description: "Budgets that have reached 80 and 100 per cent, by budget",
+  },
   "venturi.config.reload": { kind: "counter", unit: "{reload}", description: "Reloads of the config, by outcome" },
   "venturi.journal.write.failures": {
     kind: "counter",

@@ -104,6 +104,18 @@ const Origin = z.strictObject({ run: z.string(), call: z.string(), agent: z.stri
 export const QuestionKind = z.enum(["input", "elicit"]);
 export type QuestionKind = z.output<typeof QuestionKind>;
 
+const ofBudget = {
+  ...base,
+  budget: z.string(),
+  /** Whose it is: a tenant, a key, a user, an agent, a session, a run, or the service. */
+  of: z.string(),
+  whose: z.string(),
+  per: z.string(),
+  onExceed: z.enum(["refuse", "finish", "cheaper"]),
+  limit: z.strictObject({ usd: z.number().exactOptional(), tokens: z.number().exactOptional() }),
+  spent: z.strictObject({ usd: z.number(), tokens: z.number() }),
+};
+
 const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
@@ -256,6 +268,10 @@ export const RunEvent = z.discriminatedUnion("type", [
   }),
   /** A call handed the run to another agent, which takes over with the next round. */
   event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional() }),
+  /** A budget has reached 80 % of its limit; told once per period, by the run that found it so. */
+  event("budget.warned", ofBudget),
+  /** A budget had no room for a generation; told once per period. What becomes of the run is `onExceed`. */
+  event("budget.exceeded", ofBudget),
   /** The run goes on with another revision of its agent than the one it was started or last continued with. */
   event("agent.revised", { ...base, agent: z.string(), revision: z.string() }),
   /** A message sent into the running run; the next round includes it. */

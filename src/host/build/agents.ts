@@ -65,7 +65,8 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
 }
 
 /** `reference` is an entry of `models` or `provider/model`, already validated. */
-function buildChain(reference: string, { config, providers }: AgentParts): ModelChain {
+function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain {
+  const { config, providers } = parts;
   const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
   const targets = model.chain.flatMap((name) => {
     const { provider, model } = splitModel(name);
@@ -82,5 +83,7 @@ function buildChain(reference: string, { config, providers }: AgentParts): Model
     options: model.options as GenerationOptions, // the schema's keys are the type's; "absent" and "undefined" mean the same
     toolOptions: model.toolOptions as GenerationOptions,
     contextTokens: model.contextTokens,
+    // One step down: a chain's economy has none of its own, or two might name each other.
+    ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, parts, 1) }),
   };
 }

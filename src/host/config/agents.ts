@@ -56,6 +56,10 @@ export const ModelSettings = z.strictObject({
     .positive()
     .optional()
     .describe("Tokens the model can take in; older turns are compacted to stay below."),
+  economy: z
+    .string()
+    .optional()
+    .describe("Goes on when a budget with `onExceed: cheaper` has run out: an entry of `models`, or `provider/model`."),
 });
 export type ModelSettings = z.output<typeof ModelSettings>;
 

@@ -8,6 +8,7 @@ import { codePlugins } from "../plugins/code-plugins.ts";
 import { nearby, PluginLoader } from "../plugins/plugin-loader.ts";
 import { configInvalid, type Problem, pathText } from "../yaml/problem.ts";
 import { find, type MapNode, placeOf, plain } from "../yaml/tree.ts";
+import { checkBudgets } from "./budgets.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
 import { checkInstructions } from "./instructions.ts";
@@ -69,6 +70,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   const entries = await readEntries(root, loader, problems);
   await checkEntries(entries, { root, folder, problems, processes: settings?.server.processes ?? 1 });
   checkReferences(root, problems);
+  checkBudgets(root, problems);
   checkInstructions(root, problems);
   await checkSchemas(root, problems);
   await checkConditions(root, problems);

@@ -9,7 +9,10 @@ import { isLoopback, parseListen } from "./server.ts";
  * that these problems are reported together with all others; malformed values are left to the schema.
  */
 export function checkReferences(root: MapNode, problems: Problem[]): void {
-  for (const name of keysOf(root, ["models"])) checkChain(["models", name, "chain"]);
+  for (const name of keysOf(root, ["models"])) {
+    checkChain(["models", name, "chain"]);
+    checkModel(["models", name, "economy"]);
+  }
   for (const name of keysOf(root, ["agents"])) {
     checkModel(["agents", name, "model"]);
     for (const path of items(root, ["agents", name, "overrides", "models"])) checkModel(path);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Price } from "../../core/model/prices.ts";
 import { Duration, Size } from "../../core/values/units.ts";
 import { AgentSettings, DefaultSettings, ModelSettings } from "./agents.ts";
+import { BudgetSettings } from "./budgets.ts";
 import { LimitSettings, ServerSettings } from "./server.ts";
 import { TelemetrySettings } from "./telemetry.ts";
 
@@ -103,6 +104,10 @@ export const Settings = z.strictObject({
     .describe(
       "What models cost, by `provider/model`, in USD per million tokens; `*` in a name stands for any characters. Beside it holds the list that comes with Venturi, `config/prices.yaml`.",
     ),
+  budgets: z
+    .record(entryName, BudgetSettings)
+    .prefault({})
+    .describe("What may be spent, checked before each generation; see docs/money.md."),
   tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
   agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal

@@ -9,6 +9,7 @@ import { Telemetry } from "../../core/ports/telemetry.ts";
 import { buildAgents } from "../build/agents.ts";
 import { Instances } from "../build/instances.ts";
 import { Config } from "../config/load.ts";
+import { Budgets } from "../money/budgets.ts";
 import { priceBook } from "../money/price-book.ts";
 
 /**
@@ -20,6 +21,7 @@ export class ConfigRevision {
   readonly config: Config;
   /** Of every model. */
   readonly priceOf: PriceOf;
+  readonly budgets: Budgets;
   /** For the runs that hold it. */
   readonly pipelines: StreamPipelines;
   readonly #instances: Instances;
@@ -44,6 +46,7 @@ export class ConfigRevision {
   ) {
     this.config = config;
     this.priceOf = priceBook(config, log);
+    this.budgets = new Budgets({ budgets: config.budgets, priceOf: this.priceOf, telemetry, log });
     this.#instances = instances;
     this.#providers = providers;
     this.#tools = tools;

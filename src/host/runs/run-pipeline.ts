@@ -93,6 +93,8 @@ export class RunPipeline implements StreamPipeline {
     const own = seen(fitting);
     const agent = fork?.instructions === undefined ? own : { ...own, instructions: fork.instructions };
     const { session } = request;
+    const host = { journal: this.#journal, clock: this.#clock };
+    const meter = this.#revision.budgets?.meter(claim, this.#work.billing, host);
     const { run } = claim.ownership;
     const waits = new Waits(this.#clock, this.#stalls, (since) => this.#writes.failedSince(since));
     this.#work.live?.(() => waits.current);
@@ -117,6 +119,7 @@ export class RunPipeline implements StreamPipeline {
         logger: this.#log,
         breakers: this.#breakers,
         priceOf: this.#revision.priceOf,
+        ...(meter === undefined ? {} : { meter }),
         parkAfter,
         stalls: this.#stalls,
         waits,

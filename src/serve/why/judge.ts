@@ -33,6 +33,7 @@ const oddEnds: Readonly<Record<string, Cause>> = {
   max_rounds: "limit",
   max_tool_calls: "limit",
   max_tokens: "limit",
+  budget: "limit",
   max_time: "limit",
   max_output: "limit",
   repeated_calls: "limit",

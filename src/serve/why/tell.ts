@@ -72,6 +72,7 @@ const oddEnds: Readonly<Record<string, string>> = {
   max_rounds: "the run reached its limit of tool rounds",
   max_tool_calls: "the run reached its limit of tool calls",
   max_tokens: "the run used up its tokens",
+  budget: "a budget ran out",
   max_time: "the run used up its time",
   max_output: "the model exceeded its output limit",
   repeated_calls: "the model kept repeating the same calls",

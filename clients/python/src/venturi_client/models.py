@@ -150,6 +150,70 @@ class ApprovalResolved(Model):
     signal: int | None = None
 
 
+class BudgetExceededWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class BudgetExceededLimit(Model):
+    usd: float | None = None
+    tokens: float | None = None
+
+
+class BudgetExceededSpent(Model):
+    usd: float
+    tokens: float
+
+
+class BudgetExceeded(Model):
+    type: Literal["budget.exceeded"] = "budget.exceeded"
+    run: str
+    seq: int
+    at: float
+    waited: list[BudgetExceededWaited] | None = None
+    budget: str
+    of: str
+    whose: str
+    per: str
+    on_exceed: Literal["refuse", "finish", "cheaper"] | str = Field(alias="onExceed")
+    limit: BudgetExceededLimit
+    spent: BudgetExceededSpent
+
+
+class BudgetWarnedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class BudgetWarnedLimit(Model):
+    usd: float | None = None
+    tokens: float | None = None
+
+
+class BudgetWarnedSpent(Model):
+    usd: float
+    tokens: float
+
+
+class BudgetWarned(Model):
+    type: Literal["budget.warned"] = "budget.warned"
+    run: str
+    seq: int
+    at: float
+    waited: list[BudgetWarnedWaited] | None = None
+    budget: str
+    of: str
+    whose: str
+    per: str
+    on_exceed: Literal["refuse", "finish", "cheaper"] | str = Field(alias="onExceed")
+    limit: BudgetWarnedLimit
+    spent: BudgetWarnedSpent
+
+
 class ContextCompactedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
@@ -994,7 +1058,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "agent.revised", "message.added", "context.compacted", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "budget.warned", "budget.exceeded", "agent.revised", "message.added", "context.compacted", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -1022,6 +1086,8 @@ RunEvent = Annotated[
         Annotated[QuestionAsked, Tag("question.asked")],
         Annotated[QuestionAnswered, Tag("question.answered")],
         Annotated[AgentChanged, Tag("agent.changed")],
+        Annotated[BudgetWarned, Tag("budget.warned")],
+        Annotated[BudgetExceeded, Tag("budget.exceeded")],
         Annotated[AgentRevised, Tag("agent.revised")],
         Annotated[MessageAdded, Tag("message.added")],
         Annotated[ContextCompacted, Tag("context.compacted")],

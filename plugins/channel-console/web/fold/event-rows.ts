@@ -82,6 +82,9 @@ export function lineOf(event: RunEvent): string {
       return `${event.dropped} messages`;
     case "agent.changed":
       return event.agent;
+    case "budget.warned":
+    case "budget.exceeded":
+      return `${event.budget}, ${event.whose || event.of}`;
     case "agent.revised":
       return `${event.agent}@${event.revision}`;
     case "run.resumed":

@@ -97,6 +97,10 @@ function take(view: RunView, event: RunEvent): void {
       return;
     case "agent.changed":
       return notice(view, event, "info", "Handed over", `to ${event.agent}`);
+    case "budget.warned":
+      return notice(view, event, "info", "Budget", `${event.budget} has reached 80 %`);
+    case "budget.exceeded":
+      return notice(view, event, "info", "Budget", `${event.budget} is used up`);
     case "agent.revised":
       return notice(view, event, "info", "Revised", `goes on with another revision of ${event.agent}`);
     case "context.compacted":

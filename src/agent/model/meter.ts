@@ -1,0 +1,33 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { GenerationRequest } from "../../core/model/provider.ts";
+import type { ModelTarget } from "../run/definition.ts";
+import { LimitReached } from "../run/limit-reached.ts";
+import type { RunContext } from "../run/run-context.ts";
+import { estimateRequest } from "./token-room.ts";
+
+/** The budget has no room for the model that was to be asked; the chain's `economy` goes on. */
+export class TooDear extends Error {}
+
+/**
+ * Sets aside what the generation may cost, before it is asked for. Throws when a budget has no room: as a failure, as the run's end,
+ * or `TooDear` when a cheaper model is to go on.
+ */
+export async function reserve(run: RunContext, target: ModelTarget, request: GenerationRequest): Promise<void> {
+  const { meter } = run.parts;
+  if (meter === undefined) return;
+  const canSave = run.agent.model.economy !== undefined && !run.saving;
+  const answer = await run.orAborted(
+    meter.reserve({
+      ownership: run.parts.log.ownership,
+      model: target.name,
+      input: estimateRequest(request),
+      output: request.options.maxTokens,
+      saving: run.saving,
+    }),
+  );
+  for (const notice of answer.notices) run.emit(notice);
+  if (answer.verdict === "go") return;
+  if (answer.verdict === "cheaper" && canSave) throw new TooDear();
+  if (answer.verdict === "finish") throw new LimitReached("budget", answer.message);
+  throw new VenturiError("agent.run", "budget_exceeded", answer.message, { details: { budget: answer.budget } });
+}

@@ -1,0 +1,29 @@
+import type { Usage } from "../../core/model/usage.ts";
+import type { EventBody } from "../../core/run/events.ts";
+
+/** A generation about to be asked for. */
+export interface Metered {
+  readonly ownership: { readonly run: string; readonly epoch: number; readonly head: number };
+  readonly model: string;
+  /** Tokens of the request, by estimate, and the limit of its answer. */
+  readonly input: number;
+  readonly output: number | undefined;
+  /** A cheaper model is asked already, because a budget ran out. */
+  readonly saving: boolean;
+}
+
+export type MeterAnswer =
+  | { readonly verdict: "go"; readonly notices: readonly EventBody[] }
+  | {
+      readonly verdict: "refuse" | "finish" | "cheaper";
+      readonly notices: readonly EventBody[];
+      readonly budget: string;
+      readonly message: string;
+    };
+
+/** The budgets of a run. */
+export interface Meter {
+  reserve(asked: Metered): Promise<MeterAnswer>;
+  /** What a generation used, from which the next estimate learns. */
+  used(model: string, usage: Usage): void;
+}

@@ -1,0 +1,173 @@
+import type { Meter, MeterAnswer, Metered } from "../../agent/run/metering.ts";
+import type { Claim, Journal } from "../../core/journal/journal.ts";
+import type { Billing, Hold, Reached, Reserved } from "../../core/journal/money.ts";
+import { costOf, type PriceOf, toDollars, toNanos } from "../../core/model/prices.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
+import type { EventBody } from "../../core/run/events.ts";
+import type { BudgetSettings } from "../config/budgets.ts";
+import { OutputSizes } from "./output-sizes.ts";
+
+interface BudgetParts {
+  readonly budgets: Readonly<Record<string, BudgetSettings>>;
+  readonly priceOf: PriceOf;
+  readonly telemetry: Pick<Telemetry, "count">;
+  readonly log: Log;
+}
+
+/** A budget that holds for a run. */
+interface Applied {
+  readonly name: string;
+  readonly budget: BudgetSettings;
+  readonly whose: string;
+}
+
+/** Answers are as long as those before them, whatever the revision. */
+const sizes = new OutputSizes();
+const day = 86_400_000;
+
+/** The budgets of the configuration. */
+export class Budgets {
+  readonly #parts: BudgetParts;
+
+  constructor(parts: BudgetParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined for a run that none is for. */
+  meter(claim: Claim, billing: Billing | undefined, host: { journal: Journal; clock: Clock }): Meter | undefined {
+    const applied = Object.entries(this.#parts.budgets).flatMap(([name, budget]) => {
+      const whose = whoseIs(budget, claim);
+      return whose === undefined || (budget.only !== undefined && budget.only !== whose)
+        ? []
+        : [{ name, budget, whose }];
+    });
+    if (applied.length === 0) return undefined;
+    billing?.useAccounts();
+    return {
+      reserve: (asked) => this.#reserve({ asked, applied, claim, billing, ...host }),
+      used: (model, { outputTokens }) => sizes.add(model, outputTokens),
+    };
+  }
+
+  async #reserve(given: {
+    asked: Metered;
+    applied: readonly Applied[];
+    claim: Claim;
+    billing: Billing | undefined;
+    journal: Journal;
+    clock: Clock;
+  }): Promise<MeterAnswer> {
+    const { asked, applied, claim, billing, journal, clock } = given;
+    const price = this.#parts.priceOf(asked.model);
+    const unpriced = applied.find(({ budget }) => budget.usd !== undefined && price === undefined);
+    if (unpriced !== undefined) {
+      const message = `the budget "${unpriced.name}" is in USD, and the price of ${asked.model} is not known; add it to prices`;
+      return { verdict: "refuse", notices: [], budget: unpriced.name, message };
+    }
+    const usage: Usage = { inputTokens: asked.input, outputTokens: asked.output ?? sizes.likely(asked.model) };
+    const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+    const nanos = toNanos(costOf(usage, price) ?? 0);
+    const now = clock.now();
+    const byAccount = new Map(applied.map((each) => [accountOf(each, claim, now), each]));
+    const holds: Hold[] = [...byAccount].map(([account, { budget }]) => ({
+      account,
+      nanos,
+      tokens,
+      // Who saves already goes on past the limit, and is still counted.
+      ...(asked.saving && budget.onExceed === "cheaper"
+        ? {}
+        : {
+            ...(budget.usd === undefined ? {} : { maxNanos: toNanos(budget.usd) }),
+            ...(budget.tokens === undefined ? {} : { maxTokens: budget.tokens }),
+          }),
+      until: now + (budget.per === "month" ? 32 : budget.per === "session" ? 90 : 2) * day,
+    }));
+    const answer: Reserved = (await journal.reserve?.({ ownership: asked.ownership, holds })) ?? {
+      kind: "held",
+      reached: [],
+    };
+    if (answer.kind === "fenced") return { verdict: "go", notices: [] }; // its writes are fenced, too
+    const notices = answer.reached.flatMap((reached) => this.#notice(reached, byAccount, claim));
+    if (answer.kind === "held") {
+      billing?.held(holds);
+      return { verdict: "go", notices };
+    }
+    const over = answer.over.flatMap((each) => {
+      const found = byAccount.get(each.account);
+      return found === undefined ? [] : [{ ...found, ...each }];
+    });
+    // The cheaper model first: what has no room for this one may have room for that.
+    const order = ["cheaper", "refuse", "finish"] as const;
+    const hardest = order.flatMap((verdict) => over.filter(({ budget }) => budget.onExceed === verdict))[0];
+    if (hardest === undefined) return { verdict: "go", notices };
+    const { name, budget, whose, spent, held } = hardest;
+    const message =
+      `the budget "${name}" ${whoseText(budget, whose)} allows ${amount(toNanos(budget.usd ?? 0), budget.tokens, budget.usd)} per ${budget.per}: ` +
+      `${amount(spent.nanos, spent.tokens, budget.usd)} is spent, ${amount(held.nanos, held.tokens, budget.usd)} set aside for running generations, ` +
+      `and this one may take ${amount(nanos, tokens, budget.usd)}`;
+    return { verdict: budget.onExceed, notices, budget: name, message };
+  }
+
+  #notice({ account, spent, level }: Reached, byAccount: ReadonlyMap<string, Applied>, claim: Claim): EventBody[] {
+    const found = byAccount.get(account);
+    if (found === undefined) return [];
+    const { name, budget, whose } = found;
+    const facts = {
+      budget: name,
+      of: budget.of,
+      whose,
+      per: budget.per,
+      onExceed: budget.onExceed,
+      limit: {
+        ...(budget.usd === undefined ? {} : { usd: budget.usd }),
+        ...(budget.tokens === undefined ? {} : { tokens: budget.tokens }),
+      },
+      spent: { usd: toDollars(spent.nanos), tokens: spent.tokens },
+    };
+    this.#parts.telemetry.count("venturi.budget.reached", { budget: name, percent: String(level) });
+    const { run } = claim.ownership;
+    this.#parts.log.warn(level === 100 ? "budget used up" : "budget nearly used up", { run, percent: level, ...facts });
+    return [{ type: level === 100 ? "budget.exceeded" : "budget.warned", ...facts }];
+  }
+}
+
+const amount = (nanos: number, tokens: number | undefined, usd: number | undefined): string =>
+  usd === undefined ? `${tokens ?? 0} tokens` : `$${toDollars(nanos)}`;
+
+const whoseText = ({ of }: BudgetSettings, whose: string): string =>
+  of === "service" ? "" : `of the ${of} "${whose}"`;
+
+function whoseIs({ of }: BudgetSettings, { tenant, request, ownership }: Claim): string | undefined {
+  switch (of) {
+    case "service":
+      return "";
+    case "tenant":
+      return tenant;
+    case "key":
+      return request.caller?.id;
+    case "user":
+      return request.user === undefined ? undefined : `${tenant}/${request.user}`;
+    case "agent":
+      return request.agent;
+    case "session":
+      return request.session === undefined ? undefined : `${tenant}/${request.session}`;
+    case "run":
+      return ownership.run;
+  }
+}
+
+/** One per budget, owner and period. Keys and sessions of the same name in two tenants are two. */
+function accountOf({ name, budget, whose }: Applied, { tenant, request, ownership }: Claim, now: number): string {
+  const time = new Date(now).toISOString();
+  const period = {
+    run: ownership.run,
+    session: request.session === undefined ? ownership.run : `${tenant}/${request.session}`,
+    hour: time.slice(0, 13),
+    day: time.slice(0, 10),
+    month: time.slice(0, 7),
+  }[budget.per];
+  return JSON.stringify([name, whose, period]);
+}

@@ -1,0 +1,25 @@
+/** What is set aside for the answer of a model that nothing is known of yet, tokens. */
+const unknown = 1_024;
+const remembered = 200;
+const enough = 20;
+const mostModels = 1_000;
+
+/** How long answers of a model are, of which most are no longer. */
+export class OutputSizes {
+  readonly #sizes = new Map<string, { sizes: number[]; next: number }>();
+
+  add(model: string, tokens: number | undefined): void {
+    if (tokens === undefined) return;
+    const known = this.#sizes.get(model) ?? { sizes: [], next: 0 };
+    known.sizes[known.next] = tokens;
+    known.next = (known.next + 1) % remembered;
+    if (this.#sizes.has(model) || this.#sizes.size < mostModels) this.#sizes.set(model, known);
+  }
+
+  /** The 95th percentile of the last ones. */
+  likely(model: string): number {
+    const { sizes = [] } = this.#sizes.get(model) ?? {};
+    if (sizes.length < enough) return unknown;
+    return sizes.toSorted((left, right) => left - right)[Math.floor(sizes.length * 0.95)] ?? unknown;
+  }
+}

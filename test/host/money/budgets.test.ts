@@ -1,0 +1,174 @@
+import { expect } from "chai";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import { ProviderRegistry } from "../../../src/core/ports/registries.ts";
+import { noTelemetry } from "../../../src/core/ports/telemetry.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
+import { provide } from "../../../src/core/values/token.ts";
+import { loadConfig } from "../../../src/host/config/load.ts";
+import { type Host, openHost } from "../../../src/host/open.ts";
+import { ScriptedModel, say } from "../../../src/testing/model.ts";
+import { testFolder } from "../folder.ts";
+
+const usage = { inputTokens: 1_000, outputTokens: 100 };
+const config = (budgets: string) => `
+providers: { demo: { type: simulator, pace: 0 } }
+models:
+  main: { chain: [demo/large], economy: demo/small, options: { maxTokens: 100 } }
+agents: { a: { model: main }, b: { model: main, limits: { onLimit: error } } }
+prices: { demo/large: { input: 100, output: 1000 }, demo/small: { input: 1, output: 10 } }
+journal: { type: memory }
+channels: {}
+budgets: ${budgets}
+`;
+
+describe("a budget", () => {
+  const folder = testFolder();
+  let host: Host | undefined;
+  afterEach(() => host?.close());
+  const open = async (budgets: string, generations = 20) => {
+    const model = new ScriptedModel(Array.from({ length: generations }, () => ["ok", say.usage(usage), say.done()]));
+    host = await openHost({
+      configFile: folder.write({ "venturi.yaml": config(budgets) }),
+      env: {},
+      log: silentLog,
+      telemetry: noTelemetry,
+      replace: [provide(ProviderRegistry, { names: () => ["demo"], get: () => model })],
+    });
+    return model;
+  };
+  const run = async (agent: string, more: object = {}, options: object = {}): Promise<RunEvent[]> => {
+    const started = await host?.runs.start({ agent, input: { text: "hi" }, ...more }, options);
+    const events: RunEvent[] = [];
+    for await (const batch of host?.runs.follow(started?.run ?? "") ?? []) events.push(...batch);
+    return events;
+  };
+  const endOf = (events: readonly RunEvent[]): string => {
+    const last = events.at(-1);
+    if (last?.type === "run.failed") return last.error.code;
+    return last?.type === "run.finished" ? last.finish : "none";
+  };
+  const told = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => (event.type === "budget.warned" || event.type === "budget.exceeded" ? [event.type] : []));
+  const modelsOf = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => (event.type === "round.started" ? [event.model] : []));
+
+  it("stops a run before the call that would exceed it, and tells so once", async () => {
+    // A generation costs 0.2, and so much is set aside: its estimated input is smaller, its answer has a limit.
+    const model = await open("{ all: { of: service, usd: 0.7, per: day } }");
+    const runs = [];
+    for (let index = 0; index < 6; index++) runs.push(await run("a"));
+    expect(runs.map(endOf)).to.deep.equal([
+      "stop",
+      "stop",
+      "stop",
+      "budget_exceeded",
+      "budget_exceeded",
+      "budget_exceeded",
+    ]);
+    expect(model.requests).to.have.length(3);
+    expect(runs.map(told)).to.deep.equal([[], [], [], ["budget.exceeded"], [], []]);
+    const failed = runs[3]?.at(-1);
+    expect(failed?.type === "run.failed" ? failed.error.err : "").to.match(
+      /^the budget "all"\s+allows \$0\.7 per day: \$0\.6 is spent, \$0 set aside .* may take \$0\.1\d*$/,
+    );
+    const [exceeded] = runs[3]?.filter(({ type }) => type === "budget.exceeded") ?? [];
+    expect(exceeded).to.deep.include({
+      budget: "all",
+      of: "service",
+      per: "day",
+      limit: { usd: 0.7 },
+      spent: { usd: 0.6, tokens: 3_300 },
+    });
+  });
+
+  it("warns at 80 per cent", async () => {
+    await open("{ all: { of: service, usd: 0.75, per: month } }");
+    const runs = [];
+    for (let index = 0; index < 4; index++) runs.push(await run("a"));
+    expect(runs.map(told)).to.deep.equal([[], [], [], ["budget.warned"]]);
+  });
+
+  it("is each user's, tenant's, agent's, session's or run's own", async () => {
+    await open("{ users: { of: user, tokens: 1200, per: hour }, one: { of: agent, only: b, tokens: 300, per: run } }");
+    const ada = { metadata: { user: "ada" } };
+    expect([endOf(await run("a", ada)), endOf(await run("a", ada))]).to.deep.equal(["stop", "budget_exceeded"]);
+    expect(endOf(await run("a", { metadata: { user: "bob" } }))).to.equal("stop");
+    expect(endOf(await run("a", ada, { tenant: "other" }))).to.equal("stop");
+    expect(endOf(await run("a"))).to.equal("stop");
+    expect([endOf(await run("b")), endOf(await run("b"))]).to.deep.equal(["stop", "stop"]);
+  });
+
+  it("finishes the run with what it has when it says so, whatever the agent's onLimit", async () => {
+    await open("{ all: { of: service, tokens: 1200, per: day, onExceed: finish } }");
+    expect([endOf(await run("b")), endOf(await run("b"))]).to.deep.equal(["stop", "budget"]);
+  });
+
+  it("goes on with the economy model when it says so, and is still counted", async () => {
+    await open(
+      "{ soft: { of: service, usd: 0.35, per: day, onExceed: cheaper }, hard: { of: service, usd: 0.405, per: month } }",
+    );
+    const runs = [];
+    for (let index = 0; index < 5; index++) runs.push(await run("a"));
+    expect(runs.map((events) => modelsOf(events).at(-1))).to.deep.equal([
+      "demo/large",
+      "demo/large",
+      "demo/small",
+      "demo/small",
+      undefined,
+    ]);
+    expect(runs.map(endOf)).to.deep.equal(["stop", "stop", "stop", "stop", "budget_exceeded"]);
+  });
+
+  it("sets aside what running generations may take: as many start as there is room for", async () => {
+    const model = await open("{ all: { of: service, tokens: 420, per: day } }");
+    const runs = await Promise.all(Array.from({ length: 8 }, () => run("a")));
+    // Each sets some 102 tokens aside, and then uses 1,100: the estimate is what is bounded, by one generation per run.
+    expect(runs.map(endOf).filter((end) => end === "stop").length).to.be.within(1, 4);
+    expect(model.requests.length).to.be.at.most(4);
+  });
+
+  it("in USD refuses a model whose price is not known", async () => {
+    await open("{ all: { of: service, usd: 1, per: day } }");
+    expect(endOf(await run("a"))).to.equal("stop");
+    await host?.close();
+    const text = config("{ all: { of: service, usd: 1, per: day } }").replace(/^prices.*$/m, "");
+    host = await openHost({
+      configFile: folder.write({ "venturi.yaml": text }),
+      env: {},
+      log: silentLog,
+      telemetry: noTelemetry,
+    });
+    const events = await run("a");
+    expect(endOf(events)).to.equal("budget_exceeded");
+    const failed = events.at(-1);
+    expect(failed?.type === "run.failed" ? failed.error.err : "").to.contain("the price of demo/large is not known");
+  });
+
+  it("that cannot be is refused with its place", async () => {
+    const refusal = async (budgets: string) => {
+      const file = folder.write({ "venturi.yaml": config(budgets) });
+      return loadConfig({ file, env: {} }).then(
+        () => "accepted",
+        (thrown: Error) => thrown.message.replace(/^.*venturi\.yaml:/, ""),
+      );
+    };
+    const one = "{ of: tenant, usd: 1, per: day }";
+    expect(await refusal(`{ a: ${one}, b: { of: tenant, only: x, usd: 1, per: day } }`)).to.equal("accepted");
+    expect(await refusal(`{ a: ${one}, b: ${one} }`)).to.match(
+      /^9:\d+ budgets\.b: the budget "a" is of the same and per the same/,
+    );
+    expect(await refusal("{ a: { of: tenant, usd: -1, per: day } }")).to.equal(
+      "9:34 budgets.a.usd: a budget must be more than 0",
+    );
+    expect(await refusal("{ a: { of: tenant, eur: 1, per: day } }")).to.match(/budgets\.a\.eur: unknown key/);
+    expect(await refusal("{ a: { of: tenant, per: day } }")).to.match(
+      /^9:\d+ budgets\.a: a budget needs usd or tokens/,
+    );
+    expect(await refusal("{ a: { of: nobody, usd: 1, per: day } }")).to.match(
+      /budgets\.a\.of: expected one of service, tenant/,
+    );
+    const wrong = folder.write({ "venturi.yaml": config("{}").replace("economy: demo/small", "economy: none/small") });
+    const said = await loadConfig({ file: wrong, env: {} }).catch((thrown: Error) => thrown.message);
+    expect(said).to.match(/:4:\d+ models\.main\.economy: "none" is not among the providers/);
+  });
+});
