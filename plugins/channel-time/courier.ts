@@ -47,8 +47,12 @@ export class Courier {
 
   async drive(signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", () => this.#wake(), { once: true });
-    while (!signal.aborted && this.#parts.mayDeliver()) {
+    while (!signal.aborted) {
       try {
+        if (!this.#parts.mayDeliver()) {
+          await this.#sleep(rest);
+          continue;
+        }
         await this.#hinted(signal);
         await this.#sleep(await this.#page(signal));
       } catch (thrown) {

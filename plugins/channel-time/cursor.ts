@@ -62,7 +62,9 @@ export class RunCursor {
     this.#stored = { value, version: found?.version ?? 0 };
     this.#tip = value.cursor;
     this.#steps = [];
-    if (value.passing !== undefined) for (const run of await this.#again(value.passing)) await this.#target.pass(run);
+    // Passed, not met: what was delivered of these is forgotten, and would be told again.
+    const before = value.passing === undefined ? [] : await this.#rowsOf(value.passing);
+    for (const { run } of before) await this.#target.pass(run);
   }
 
   /** Meets everything that is new, and moves the stored position. */
@@ -84,29 +86,28 @@ export class RunCursor {
       const [first] = this.#steps;
       if (first === undefined || this.#clock.monotonic() - first.at < settling) return;
       const { at: _, ...step } = first;
-      const runs = await this.#again(step);
+      const rows = await this.#rowsOf(step, (row) => this.#meet(row));
       await this.#store({ cursor: step.to, passing: step });
       this.#steps.shift();
-      for (const run of runs) await this.#target.pass(run);
+      for (const { run } of rows) await this.#target.pass(run);
     }
   }
 
-  /** The runs of a step, with those that have become visible since. */
-  async #again({ from, last }: Step): Promise<string[]> {
-    const found: string[] = [];
+  /** The runs of a step, with those that have become visible since; none when its last one is gone, which leaves their lanes. */
+  async #rowsOf({ from, last }: Step, see: (row: RunRow) => Promise<void> = async () => {}): Promise<RunRow[]> {
+    const found: RunRow[] = [];
     let cursor = from;
     for (let pages = 0; pages < 3; pages++) {
       const listed = await this.#list(cursor);
       for (const row of listed.runs) {
-        await this.#meet(row);
-        found.push(row.run);
+        await see(row);
+        found.push(row);
         if (row.run === last) return found;
       }
       if (listed.cursor === undefined) break;
       cursor = listed.cursor;
     }
-    // The last one was pruned: what is on its page counts.
-    return found.slice(0, page);
+    return [];
   }
 
   async #meet(row: RunRow): Promise<void> {

@@ -42,8 +42,10 @@ export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions
 function typesOf(event: RunEvent): WebhookEvent[] {
   switch (event.type) {
     case "approval.requested":
+    case "question.asked":
       return ["question.asked"];
     case "approval.resolved":
+    case "question.answered":
       return ["question.answered"];
     case "run.finished":
       return limits.has(event.finish) ? ["budget.exceeded", "run.finished"] : ["run.finished"];
@@ -77,6 +79,14 @@ function dataOf(row: RunRow, event: RunEvent, { content }: WebhookOptions): Reco
   if (event.type === "approval.resolved") {
     const { call, approved, by } = event;
     return { ...base, call, approved, ...(by === undefined ? {} : { by }) };
+  }
+  if (event.type === "question.asked") {
+    const { call, name, kind, until, message, choices } = event;
+    const asked = { call, name, kind, ...(until === undefined ? {} : { until: new Date(until).toISOString() }) };
+    return { ...base, ...asked, ...(content ? { message, choices } : {}) };
+  }
+  if (event.type === "question.answered") {
+    return { ...base, call: event.call, answered: event.answered, ...(content ? { answer: event.answer } : {}) };
   }
   if (!isTerminal(event)) return base;
   const { rounds, usage } = event;

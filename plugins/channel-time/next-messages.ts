@@ -35,5 +35,6 @@ export async function nextMessages(journal: Journal, lane: Lane, options: Webhoo
     if (messages.length > 0 || last) return { messages, place: placeAfter(after), last };
     if (after - from >= farEnough) return { messages: [], place: placeAfter(after), last: false };
   }
-  return undefined;
+  // Its last message was delivered at a later try, and nothing but that it is done was left to store.
+  return row.state === "done" ? { messages: [], place: placeAfter(row.head), last: true } : undefined;
 }

@@ -7,6 +7,8 @@ import type { ScheduleState, ScheduleStates, Start } from "./schedule-state.ts";
 const mostAtOnce = 200;
 /** Times remembered as settled here, so that a clock that is set back a little does not ask for each of them again. */
 const mostRemembered = 1_000;
+/** Missed times that are told of. */
+const mostMissed = 20;
 /** Earlier runs that may still be under way. */
 const mostOpen = 5;
 
@@ -54,9 +56,9 @@ export class ScheduleWatch {
     const since = Math.min(state.since, now);
     const wasSetBack = state.through > now;
     let at = Math.max(since, wasSetBack ? 0 : state.through, now - window);
+    const starts = wasSetBack ? [] : this.#missed(Math.max(since, state.through), now - window);
     let through = now;
     let dueAt = Number.POSITIVE_INFINITY;
-    const starts: Start[] = [];
     for (let looked = 0; ; looked++) {
       const time = occurrences.next(at);
       if (time === undefined || time > now || looked >= mostAtOnce) {
@@ -81,6 +83,20 @@ export class ScheduleWatch {
     this.#lookedAt = now;
     this.#dueAt = dueAt;
     if (starts.length > 0 || wasSetBack) await states.settled(definition, { since, through, starts });
+  }
+
+  /** Times that can no longer be made up for, newest first: nothing ran, or the run before them took too long. */
+  #missed(after: number, upTo: number): Start[] {
+    const missed: Start[] = [];
+    let time = after < upTo ? this.schedule.occurrences.next(after) : undefined;
+    for (
+      ;
+      time !== undefined && time <= upTo && missed.length < mostMissed;
+      time = this.schedule.occurrences.next(time)
+    ) {
+      if (!this.#settled.has(time)) missed.unshift({ time, skipped: "missed by more than catchUp" });
+    }
+    return missed;
   }
 
   /** Undefined when it has to be tried again. */

@@ -104,7 +104,8 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
 }
 
 /** Without keys there is one caller, who is everyone. */
-const isOperator = ({ tenants, id }: Caller): boolean => tenants === "all" || id === "anyone";
+const isOperator = ({ tenants, id, tenant }: Caller): boolean =>
+  tenants === "all" || (id === "anyone" && tenant === "default");
 const concerns = ({ tenants }: WebhookOptions, caller: Caller): boolean =>
   isOperator(caller) || (tenants?.includes(caller.tenant) ?? true);
 /** Sums over tenants are for those who may see them all. */
