@@ -80,6 +80,16 @@ const entries: readonly Entry[] = [
     summary: "what generations used and cost: by day, tenant, agent, model, key, user",
     load: () => import("./usage.ts"),
   },
+  {
+    name: "schedules",
+    summary: "schedules, with their next and last runs",
+    load: () => import("./schedules.ts"),
+  },
+  {
+    name: "webhooks",
+    summary: "webhooks: deliveries, dead letters, sending them again",
+    load: () => import("./webhooks.ts"),
+  },
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
   {
     name: "reindex",

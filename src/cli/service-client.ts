@@ -17,6 +17,8 @@ export const addServiceOptions = (command: Command): Command =>
 
 export interface ServiceRequest extends ServiceOptions {
   readonly path: string;
+  /** GET, or POST with a body, when absent. */
+  readonly method?: "DELETE";
   readonly body?: unknown;
 }
 
@@ -27,7 +29,7 @@ export async function askService<Answer>(command: Command, request: ServiceReque
   let response: Response;
   try {
     response = await fetch(url + request.path, {
-      method: request.body === undefined ? "GET" : "POST",
+      method: request.method ?? (request.body === undefined ? "GET" : "POST"),
       headers: {
         ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),
         ...(request.body === undefined ? {} : { "content-type": "application/json" }),

@@ -37,6 +37,8 @@ const places: readonly { name: string; word: string; icon: IconName; scope: stri
   { name: "runs", word: "Runs", icon: "runs", scope: "see", key: "r" },
   { name: "sessions", word: "Sessions", icon: "sessions", scope: "see", key: "t" },
   { name: "approvals", word: "Approvals", icon: "hand", scope: "see", key: "a" },
+  { name: "schedules", word: "Schedules", icon: "clock", scope: "see", key: "d" },
+  { name: "webhooks", word: "Webhooks", icon: "send", scope: "inspect", key: "w" },
   { name: "service", word: "Service", icon: "service", scope: "inspect", key: "s" },
 ];
 
@@ -103,6 +105,8 @@ const later = {
   approvals: "ApprovalsPage",
   service: "ServicePage",
   runs: "RunsPage",
+  schedules: "SchedulesPage",
+  webhooks: "WebhooksPage",
 } as const;
 
 function Page({ name }: { name: string }): JSX.Element {

@@ -98,6 +98,8 @@ function actionsFor(words: string): Action[] {
     { word: "Runs that failed", hint: "", run: () => go(`${to("runs")}?status=failed`) },
     { word: "Sessions", hint: "g t", run: () => go(to("sessions")) },
     { word: "Approvals", hint: "g a", run: () => go(to("approvals")) },
+    ...(may("see") ? [{ word: "Schedules", hint: "g d", run: () => go(to("schedules")) }] : []),
+    ...(may("inspect") ? [{ word: "Webhooks", hint: "g w", run: () => go(to("webhooks")) }] : []),
     ...(may("inspect") ? [{ word: "Service", hint: "g s", run: () => go(to("service")) }] : []),
     ...agents.value.map(({ name }) => ({ word: `Chat with ${name}`, hint: "", run: () => go(to("chat", name)) })),
     ...(["light", "dark", "system"] as const).map((each) => ({

@@ -7,7 +7,15 @@ export const paletteOpen = signal(false);
 /** Actions of the page that is open, by key. */
 export const pageKeys = signal<Readonly<Record<string, () => void>>>({});
 
-const places: Readonly<Record<string, string>> = { c: "chat", r: "runs", t: "sessions", a: "approvals", s: "service" };
+const places: Readonly<Record<string, string>> = {
+  c: "chat",
+  r: "runs",
+  t: "sessions",
+  a: "approvals",
+  s: "service",
+  d: "schedules",
+  w: "webhooks",
+};
 
 /** Keys of the whole console; returns what stops them. */
 export function startKeys(): () => void {

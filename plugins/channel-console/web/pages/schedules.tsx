@@ -1,0 +1,119 @@
+import type { JSX } from "preact";
+import { Empty, Header } from "../parts/header.tsx";
+import { useResource } from "../state/resource.ts";
+import { to } from "../state/router.ts";
+import { client, may } from "../state/session.ts";
+import { printable } from "../text/printable.ts";
+import { shortRun } from "../text/words.ts";
+
+interface Schedule {
+  readonly name: string;
+  readonly source: "config" | "api";
+  readonly tenant: string;
+  readonly agent: string;
+  readonly cron?: string;
+  readonly at?: string;
+  readonly timezone: string;
+  readonly overlap: string;
+  readonly next: readonly string[];
+  readonly last: readonly {
+    readonly time: string;
+    readonly run?: string;
+    readonly skipped?: string;
+    readonly error?: string;
+  }[];
+}
+
+/** What starts by the clock: when next, and what came of it last. */
+export function SchedulesPage(): JSX.Element {
+  const { data, error, loading, again } = useResource(
+    (signal) => client.value.request<{ schedules: Schedule[] }>({ op: "schedule.list", path: "/v1/schedules", signal }),
+    [],
+    5000,
+  );
+  const schedules = data?.schedules ?? [];
+  const remove = async ({ name }: Schedule) => {
+    const path = `/v1/schedules/${encodeURIComponent(name)}`;
+    await client.value.request({ op: "schedule.remove", method: "DELETE", path }).catch(() => {}); // the list shows it
+    again();
+  };
+  if (data === undefined && loading) return <div class="page" aria-busy="true" />;
+  return (
+    <div class="page">
+      <Header title="Schedules">
+        <span class="fact">{schedules.length}</span>
+      </Header>
+      {schedules.length === 0 ? (
+        <Empty title="Nothing is scheduled">
+          <p class="muted">
+            {error === undefined ? (
+              <>
+                Write <code>schedules:</code> in the configuration, or make one with <code>POST /v1/schedules</code>.
+              </>
+            ) : (
+              printable(error.message)
+            )}
+          </p>
+        </Empty>
+      ) : (
+        <div class="scroll">
+          <div class="service">
+            {schedules.map((schedule) => (
+              <One key={`${schedule.tenant}/${schedule.name}`} schedule={schedule} remove={() => remove(schedule)} />
+            ))}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function One({ schedule, remove }: { schedule: Schedule; remove: () => void }): JSX.Element {
+  const { name, agent, cron, at, timezone, overlap, next, last, source } = schedule;
+  return (
+    <section class="panel">
+      <h2>{printable(name)}</h2>
+      <p class="muted">
+        {printable(agent)}, <code>{printable(cron ?? at ?? "")}</code> {cron === undefined ? "" : printable(timezone)},{" "}
+        {printable(overlap)}
+        {source === "api" && may("schedule") ? (
+          <>
+            {" "}
+            <button type="button" class="quiet" onClick={remove}>
+              Remove
+            </button>
+          </>
+        ) : null}
+      </p>
+      <table class="figures">
+        <tbody>
+          {next.toReversed().map((time) => (
+            <tr key={time}>
+              <td class="mono">{when(time)}</td>
+              <td class="faint">next</td>
+            </tr>
+          ))}
+          {last.slice(0, 5).map(({ time, run, skipped, error }) => (
+            <tr key={time}>
+              <td class="mono">{when(time)}</td>
+              <td>
+                {run === undefined ? (
+                  <span class={error === undefined ? "muted" : "problem"}>
+                    {printable(error ?? `skipped: ${skipped}`)}
+                  </span>
+                ) : (
+                  <a class="mono" href={to("runs", run)}>
+                    {shortRun(run)}
+                  </a>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** In the reader's own time zone. */
+const when = (time: string): string => new Date(time).toLocaleString();
