@@ -1,8 +1,9 @@
-// Memory of readers that take nothing: they catch up on a long run of a real service and stop reading.
+// Memory of readers that take nothing: they catch up on a long run of a real service and stop reading. The readers are in this process,
+// so only the service's end of each connection counts; what it needs is measured after a garbage collection, what it has before one.
 //   node bench/slow-readers.mjs [--readers 60] [--megabytes 7]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -40,7 +41,20 @@ telemetry: { logs: { format: json } }
 `,
 );
 const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
-const service = spawn(process.execPath, ["--no-warnings", bin, "--config", join(folder, "venturi.yaml"), "start"]);
+// Loaded into the service: tells what it needs, when asked by a signal.
+writeFileSync(
+  join(folder, "memory.mjs"),
+  `import { renameSync, writeFileSync } from "node:fs";
+process.on("SIGWINCH", () => {
+  gc();
+  const { heapUsed, external } = process.memoryUsage();
+  writeFileSync("${folder}/memory.part", JSON.stringify({ heapUsed, external }));
+  renameSync("${folder}/memory.part", "${folder}/memory.json");
+});`,
+);
+const service = spawn(process.execPath, ["--no-warnings", bin, "--config", join(folder, "venturi.yaml"), "start"], {
+  env: { ...process.env, NODE_OPTIONS: `--expose-gc --import file://${join(folder, "memory.mjs")}` },
+});
 try {
   let words = "";
   for (const stream of [service.stdout, service.stderr]) stream.on("data", (bytes) => (words += bytes));
@@ -55,14 +69,28 @@ try {
     body: JSON.stringify({ agent: "long", input: "go" }),
   });
   const { run } = await started.json();
-  await (await fetch(`${url}/v1/runs/${run}/events`)).text();
+  const events = await fetch(`${url}/v1/runs/${run}/events`, { headers: { accept: "text/event-stream" } });
+  const text = await events.text();
+  if (text.length < Number(values.megabytes) * 1e6)
+    throw new Error(`the run has ${text.length} bytes: ${text.slice(-300)}`);
   await sleep(2_000);
-  const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) / 1024;
+  // The child is the keeper; the service is its child.
+  const pid = Number(readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, "utf8").split(" ")[0]);
+  const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+  const needed = async () => {
+    rmSync(join(folder, "memory.json"), { force: true });
+    process.kill(pid, "SIGWINCH");
+    while (!existsSync(join(folder, "memory.json"))) await sleep(20);
+    const { heapUsed, external } = JSON.parse(readFileSync(join(folder, "memory.json"), "utf8"));
+    return { heap: heapUsed / 1024 ** 2, buffers: external / 1024 ** 2 };
+  };
+  await needed();
+  const neededBefore = await needed();
   const before = resident();
   const sockets = Array.from({ length: readers }, () => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1").pause();
     socket.on("error", () => {});
-    socket.write(`GET /v1/runs/${run}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    socket.write(`GET /v1/runs/${run}/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`);
     return socket;
   });
   let most = 0;
@@ -71,11 +99,20 @@ try {
     most = Math.max(most, resident());
   }
   const after = resident();
+  await needed(); // what was let go of by the first is freed by the second
+  const neededAfter = await needed();
+  const cut = sockets.filter(({ destroyed }) => destroyed).length;
   for (const socket of sockets) socket.destroy();
   const each = (mebibytes) => `${((mebibytes - before) / readers).toFixed(2)} MiB a reader`;
-  console.log(`${readers} stalled readers of a run of ${values.megabytes} MB, resident memory of the service`);
+  console.log(
+    `${readers} stalled readers of a run of ${values.megabytes} MB (${cut} cut), resident memory of the service`,
+  );
   console.log(
     `before ${before.toFixed(0)} MiB, at most ${most.toFixed(0)} MiB (${each(most)}), after 8 s ${after.toFixed(0)} MiB (${each(after)})`,
+  );
+  const more = (name) => (neededAfter[name] - neededBefore[name]) / readers;
+  console.log(
+    `needed, after a collection: ${(more("heap") + more("buffers")).toFixed(2)} MiB a reader (heap ${more("heap").toFixed(2)}, buffers ${more("buffers").toFixed(2)})`,
   );
 } finally {
   service.kill();
