@@ -13,6 +13,7 @@ import {
   asRpcError,
   failure,
   type Id,
+  invalidParams,
   isObject,
   type Json,
   RpcError,
@@ -177,11 +178,9 @@ async function comeBack(host: Host, options: Options, exchange: Exchange): Promi
   host.caller(request);
   const last = request.headers["last-event-id"];
   if (last === undefined) return await reply.code(405).header("allow", "POST").send();
-  let place: Place;
-  try {
-    place = readPlace(last);
-  } catch (thrown) {
-    return await reply.code(400).send(failure(null, thrown));
+  const place = tryPlace(String(last));
+  if (place === undefined) {
+    return await reply.code(400).send(failure(null, invalidParams("the event id was not issued here")));
   }
   const client = legacyClient(request.headers["mcp-session-id"]);
   const message = { id: place.of, method: "tools/call", params: {} };
@@ -196,10 +195,20 @@ async function comeBack(host: Host, options: Options, exchange: Exchange): Promi
   return reply;
 }
 
+function tryPlace(text: string): Place | undefined {
+  try {
+    return readPlace(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The answer to a question of ours. Its id says which. */
 async function takeAnswer(host: Host, request: FastifyRequest, { id, result }: Json): Promise<void> {
   if (typeof id !== "string" || !id.startsWith(questionPrefix) || result === undefined) return;
-  const { run, of } = readPlace(id.slice(questionPrefix.length));
+  const place = tryPlace(id.slice(questionPrefix.length));
+  if (place === undefined) return; // no question of ours
+  const { run, of } = place;
   const runs = host.runsFor(request);
   const given = { call: String(of), by: host.caller(request).id };
   if (await answer(runs, run, { ...given, reply: result })) return;

@@ -17,7 +17,7 @@ providers: { demo: { type: simulator, pace: 0 } }
 tools: { calculator: { type: calculator } }
 agents: { assistant: { model: demo/small, tools: [calculator], limits: { time: 3s, maxToolRounds: 2 } } }
 journal: { type: memory }
-channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, websocket: { messagesPerSecond: 5000 } }
+channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, mcp: {}, websocket: { messagesPerSecond: 5000 } }
 server: { listen: 0 }
 limits: { body: 200KiB, drain: 100ms }
 telemetry: off
@@ -42,6 +42,7 @@ const paths = [
   "/v1/messages/count_tokens",
   "/ai-sdk/assistant",
   "/ag-ui/assistant",
+  "/mcp",
 ];
 const valid: readonly unknown[] = [
   { agent: "assistant", input: "go", metadata: { a: 1 }, limits: { maxToolRounds: 1 } },
@@ -62,6 +63,10 @@ const valid: readonly unknown[] = [
     state: {},
     forwardedProps: {},
   },
+  { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "assistant", arguments: { input: "go" } } },
+  { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "venturi://runs/x" } },
+  { jsonrpc: "2.0", id: "ask:x", result: { action: "accept", content: {} } },
+  { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
   { type: "run", agent: "assistant", input: "go", id: "x" },
   { type: "subscribe", run: "run_x", after: 3 },
 ];

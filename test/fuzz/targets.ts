@@ -1,4 +1,5 @@
 import { imports, journalFiles } from "./journals.ts";
+import { openMcp } from "./mcp.ts";
 import { openNative } from "./native.ts";
 import { config, decoders, frames, schemas } from "./parsers.ts";
 import { http, openFuzzed, query, socket } from "./service.ts";
@@ -8,6 +9,7 @@ import type { Target } from "./target.ts";
 export async function openTargets(folder: string): Promise<{ targets: readonly Target[]; close(): Promise<void> }> {
   const service = await openFuzzed(folder);
   const native = await openNative();
+  const mcp = await openMcp();
   const targets = [
     frames,
     decoders,
@@ -17,8 +19,9 @@ export async function openTargets(folder: string): Promise<{ targets: readonly T
     query(service),
     socket(service),
     native.target,
+    mcp.target,
     await journalFiles(folder),
     await imports(folder),
   ];
-  return { targets, close: async () => void (await Promise.all([service.drain(), native.close()])) };
+  return { targets, close: async () => void (await Promise.all([service.drain(), native.close(), mcp.close()])) };
 }

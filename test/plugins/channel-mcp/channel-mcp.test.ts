@@ -280,6 +280,23 @@ describe("channel-mcp", function () {
     expect(textOf(JSON.parse(last).result)).to.contain("nine ten");
   });
 
+  it("answers to questions that were never asked, and streams that never were, do nothing", async () => {
+    const { url } = await open();
+    const post = (body: object) =>
+      fetch(`${url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+      });
+    for (const id of ["ask:x", "ask:", "ask:AAAA", 7, "x"]) {
+      expect((await post({ id, result: { action: "accept" } })).status, String(id)).to.equal(202);
+    }
+    expect((await fetch(`${url}/mcp`, { headers: { "last-event-id": "nonsense" } })).status).to.equal(400);
+    expect((await fetch(`${url}/mcp`)).status).to.equal(405);
+    expect((await fetch(`${url}/mcp/callback?code=x&state=y`)).status).to.equal(404);
+    expect((await fetch(`${url}/mcp/callback`)).status).to.equal(404);
+  });
+
   it("a watched run is announced when it goes on", async () => {
     const { url } = await open();
     const { result } = await ask(
