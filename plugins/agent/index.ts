@@ -28,7 +28,7 @@ export default definePlugin({
       ...fromToolOptions(options),
       name: context.name,
       description: options.description ?? `Gives a task to the agent "${options.agent}" and answers with its result.`,
-      parameters: z.strictObject({
+      input: z.strictObject({
         task: z.string().min(1).describe("the whole task; the agent sees nothing else of this conversation"),
         variables: z.record(z.string(), z.unknown()).optional().describe("values for the inputs the agent declares"),
       }),

@@ -37,7 +37,7 @@ export default definePlugin({
       ...fromToolOptions(options),
       name,
       description: options.description,
-      parameters,
+      input: parameters,
       effect: "pure",
       resumable: true,
       local: true,

@@ -21,7 +21,7 @@ export default definePlugin({
         `Functions: ${Object.keys(functions).join(", ")}. Constants: ${Object.keys(constants).join(", ")}. Angles are radians.`,
         '"200 + 10%" adds ten percent of 200.',
       ].join(" "),
-      parameters,
+      input: parameters,
       effect: "pure",
       call: ({ expression }) => ({ expression, result: evaluate(expression) }),
     }),

@@ -44,7 +44,7 @@ export default definePlugin({
       ...fromToolOptions(options),
       name: context.name,
       description: `Tells the current date and time (time zone ${options.timeZone} unless another is asked for), and adds to or measures between dates.`,
-      parameters,
+      input: parameters,
       effect: "pure",
       call(input) {
         const zone = input.timeZone ?? options.timeZone;

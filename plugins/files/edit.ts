@@ -15,7 +15,7 @@ export function editTool(root: Root, name: string): Tool {
   return defineTool({
     name: `${name}_edit`,
     description: "Replaces one passage of a text file below the root folder.",
-    parameters,
+    input: parameters,
     effect: "effectful",
     call({ path, find, replace }) {
       // Serialised: concurrent edits of a file would overwrite each other's changes.

@@ -13,7 +13,7 @@ export const listTool = (root: Root, name: string): Tool =>
   defineTool({
     name: `${name}_list`,
     description: "Lists files and folders below the root folder, with sizes.",
-    parameters,
+    input: parameters,
     effect: "pure",
     call: ({ path, depth }, context) =>
       root.folder(path, async (folder) => {

@@ -27,7 +27,7 @@ export function patchTool(root: Root, name: string): Tool {
   return defineTool({
     name: `${name}_patch`,
     description: "Creates, changes or deletes one text file below the root folder by a diff.",
-    parameters,
+    input: parameters,
     aliases: ["apply_patch"],
     effect: "effectful",
     call({ operation }) {

@@ -13,7 +13,7 @@ export const readTool = (root: Root, name: string): Tool =>
   defineTool({
     name: `${name}_read`,
     description: "Reads a text file below the root folder, whole or a range of lines.",
-    parameters,
+    input: parameters,
     effect: "pure",
     call: ({ path, from, lines }) =>
       root.inside(path, async (folder, file) => {

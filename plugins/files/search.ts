@@ -27,7 +27,7 @@ export const searchTool = (root: Root, name: string): Tool =>
   defineTool({
     name: `${name}_search`,
     description: "Finds files below the root folder by name pattern, by plain text in them, or both.",
-    parameters,
+    input: parameters,
     effect: "pure",
     call: ({ path, name: pattern, text, caseSensitive }, context) =>
       root.folder(path, async (folder) => {

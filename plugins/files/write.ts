@@ -12,7 +12,7 @@ export const writeTool = (root: Root, name: string): Tool =>
   defineTool({
     name: `${name}_write`,
     description: "Writes a text file below the root folder, replacing what was there.",
-    parameters,
+    input: parameters,
     effect: "idempotent",
     call: ({ path, content }) =>
       root.making(path, async (folder, file) => {

@@ -43,7 +43,7 @@ export default definePlugin({
       ...fromToolOptions(options),
       name,
       description: `Starts a task at a later time, at most ${options.most} per conversation turn. The task runs on its own; its result is not returned here.`,
-      parameters: z.strictObject({
+      input: z.strictObject({
         task: z
           .string()
           .min(1)

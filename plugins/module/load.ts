@@ -47,19 +47,19 @@ const effects = ["pure", "idempotent", "effectful"];
 function checked(file: string, name: string, value: unknown): OwnTool {
   const where = `export "${name}"`;
   if (typeof value !== "object" || value === null) {
-    throw invalid(file, `${where} is not an object { description, parameters, effect, call }`);
+    throw invalid(file, `${where} is not an object { description, input, effect, call }`);
   }
-  const tool: Partial<Record<keyof OwnTool, unknown>> = value;
+  const { input, ...rest } = value as { readonly input?: unknown };
+  const tool: Partial<Record<keyof OwnTool, unknown>> = input === undefined ? value : { ...rest, parameters: input };
   if (typeof tool.call !== "function") throw invalid(file, `${where} needs call(input, context)`);
   if (typeof tool.description !== "string" || tool.description.trim() === "") {
     throw invalid(file, `${where} needs a description that tells the model when to use it`);
   }
-  if (!isSchema(tool.parameters))
-    throw invalid(file, `${where} needs parameters: a zod object or a JSON Schema of one`);
+  if (!isSchema(tool.parameters)) throw invalid(file, `${where} needs input: a zod object or a JSON Schema of one`);
   if (tool.effect !== undefined && !effects.includes(String(tool.effect))) {
     throw invalid(file, `${where} has effect "${String(tool.effect)}"; use ${effects.join(", ")}`);
   }
-  return value as OwnTool; // each member was checked above
+  return tool as OwnTool; // each member was checked above
 }
 
 function isSchema(value: unknown): boolean {

@@ -41,7 +41,7 @@ export default definePlugin({
       ].join(" "),
       aliases: vendorNames,
       adapt: adaptVendorCall,
-      parameters: parametersOf([...commands.keys()]),
+      input: parametersOf([...commands.keys()]),
       effect: "effectful",
       async call(input, call) {
         call.signal.throwIfAborted();

@@ -28,5 +28,5 @@ export default definePlugin({
   kind: "tool",
   options: z.strictObject({ city: z.string() }),
   create: ({ city }, { name }) =>
-    defineTool({ name, description: city, parameters: z.strictObject({}), effect: "pure", call: () => city.length }),
+    defineTool({ name, description: city, input: z.strictObject({}), effect: "pure", call: () => city.length }),
 });

@@ -29,7 +29,9 @@ export type * from "./views.ts";
 export interface ClientOptions {
   /** Where the service is; by default the origin of the page. */
   readonly url?: string;
-  /** The key, or a function that is asked for it before each request. */
+  /** The key of the service's `auth.keys`, or a function that is asked for it before each request. */
+  readonly apiKey?: string | (() => string | Promise<string>);
+  /** @deprecated It is called `apiKey`. */
   readonly key?: string | (() => string | Promise<string>);
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -51,15 +53,30 @@ export interface ClientOptions {
 export type FeedOptions = Omit<FollowOptions, "after"> & { readonly agent?: string };
 
 /** Starts, follows and steers runs of a Venturi service. Needs `fetch` and nothing else. */
+export interface StartOptions extends CallOptions {
+  /** A second start with the same one finds the first one's run. */
+  readonly idempotencyKey?: string;
+  /** @deprecated It is called `idempotencyKey`. */
+  readonly key?: string;
+}
+
 export class VenturiClient {
   readonly #settings: Settings;
   readonly #socket: LiveSocket | undefined;
 
   constructor(options: ClientOptions = {}) {
-    const { url = "", key, headers = {}, transport, socketPath = "/ws", retry, idle = 45_000 } = options;
+    const {
+      url = "",
+      apiKey = options.key,
+      headers = {},
+      transport,
+      socketPath = "/ws",
+      retry,
+      idle = 45_000,
+    } = options;
     this.#settings = {
       url: url.replace(/\/+$/, ""),
-      key,
+      key: apiKey,
       headers,
       fetch: options.fetch ?? ((...words) => fetch(...words)),
       retry: { attempts: 4, first: 250, longest: 10_000, ...retry },
@@ -71,13 +88,14 @@ export class VenturiClient {
   }
 
   /** Starts a run once, however often the request has to be repeated: each call has an idempotency key, its own or yours. */
-  async start(request: StartRequest, { key, signal }: { key?: string } & CallOptions = {}): Promise<Run> {
+  async start(request: StartRequest, options: StartOptions = {}): Promise<Run> {
+    const { idempotencyKey = options.key ?? randomKey(), signal } = options;
     const { run } = await this.request<{ run: string }>({
       op: "run.start",
       method: "POST",
       path: "/v1/runs",
       body: request,
-      headers: { prefer: "respond-async", "idempotency-key": key ?? randomKey() },
+      headers: { prefer: "respond-async", "idempotency-key": idempotencyKey },
       signal,
       repeatable: true,
     });

@@ -27,7 +27,7 @@ const { door, doorOfClass } = makeDoors(
   },
 );
 export const VenturiClient = doorOfClass("client.VenturiClient", face.VenturiClient, "options: object|undefined", {
-  start: "request: object, argument 2: object|undefined with signal => promise Run",
+  start: "request: object, options: object|undefined with signal => promise Run",
   run: "id: string => Run",
   runs: "argument 1: object|undefined with signal => promise",
   sessions: "argument 1: object|undefined with signal => promise",

@@ -121,7 +121,7 @@ class OpenVenturi {
   }
 
   async start(agent: AgentLike, input: Input, options: Untyped = {}): Promise<Run<unknown, Calls>> {
-    const { signal, key, pace, tenant, onApproval, onQuestion } = options;
+    const { signal, idempotencyKey: key = options.key, pace, tenant, onApproval, onQuestion } = options;
     if (signal?.aborted) {
       const message = "the run was cancelled before it began";
       throw new VenturiError("run.start", "stream_interrupted", message, { cause: signal.reason });

@@ -125,7 +125,9 @@ export type Verdict =
 
 interface Common<T extends Calls> {
   readonly session?: string;
-  /** A second start with the same key finds the first one's run. */
+  /** A second start with the same one finds the first one's run. */
+  readonly idempotencyKey?: string;
+  /** @deprecated It is called `idempotencyKey`. */
   readonly key?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Lower than the agent's. `time` in ms. */

@@ -182,7 +182,7 @@ describe("venturi/client", () => {
       const { url } = keyed;
       const without = await failure(new VenturiClient({ url, retry }).agents());
       expect(without).to.include({ code: "unauthorized", status: 401, retryable: false });
-      expect(await new VenturiClient({ url, key: "secret-of-ada-0123456789" }).agents()).to.deep.equal([]);
+      expect(await new VenturiClient({ url, apiKey: "secret-of-ada-0123456789" }).agents()).to.deep.equal([]);
       let asked = 0;
       const key = async () => {
         asked++;

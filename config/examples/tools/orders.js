@@ -11,21 +11,21 @@ const refunds = new Map();
 
 export const findOrder = {
   description: "Looks an order up by its number",
-  parameters: z.strictObject({ order: z.string().describe("Order number such as A-17") }),
+  input: z.strictObject({ order: z.string().describe("Order number such as A-17") }),
   effect: "pure",
   call: ({ order }) => found(order),
 };
 
 export const listOrders = {
   description: "Lists the orders of a customer",
-  parameters: z.strictObject({ customer: z.string().describe("The customer's name") }),
+  input: z.strictObject({ customer: z.string().describe("The customer's name") }),
   effect: "pure",
   call: ({ customer }) => [...orders.values()].filter((order) => order.customer === customer),
 };
 
 export const refundOrder = {
   description: "Refunds an amount of an order to the customer",
-  parameters: z.strictObject({
+  input: z.strictObject({
     order: z.string().describe("Order number"),
     amount: z.number().positive().describe("Amount to refund"),
   }),

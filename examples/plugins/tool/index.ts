@@ -18,7 +18,7 @@ export default definePlugin({
       ...fromToolOptions(options),
       name: context.name,
       description: `Runs one SELECT on a SQLite database with the tables: ${tablesOf(database)}.`,
-      parameters: z.strictObject({ sql: z.string().describe("One SELECT statement.") }),
+      input: z.strictObject({ sql: z.string().describe("One SELECT statement.") }),
       effect: "pure", // it can't write, so it may start while the model still talks and run again after a crash
       call({ sql }) {
         const rows = select(database, sql);

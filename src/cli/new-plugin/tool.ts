@@ -17,7 +17,7 @@ export default definePlugin({
       ...fromToolOptions(options),
       name: context.name,
       description: "Counts the words of a text.",
-      parameters: z.strictObject({ text: z.string().describe("The text to count in.") }),
+      input: z.strictObject({ text: z.string().describe("The text to count in.") }),
       // pure: no effect at all, so it may start while the model still talks and be repeated after a crash.
       effect: "pure",
       call({ text }) {

@@ -186,11 +186,23 @@ export interface Tool<Input = Record<string, unknown>> {
   call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;
 }
 
-/** A tool whose input type is inferred from its zod schema. */
+type Defined<Schema extends z.ZodType> = Omit<Tool<z.output<Schema>>, "parameters">;
+
+/** A tool whose input type is inferred from its zod schema, `input`. */
 export function defineTool<Schema extends z.ZodType<Record<string, unknown>>>(
-  tool: Omit<Tool<z.output<Schema>>, "parameters"> & { readonly parameters: Schema },
-): Tool {
-  return tool as unknown as Tool; // the loop validates the arguments against `parameters` before `call`
+  tool: Defined<Schema> & { readonly input: Schema },
+): Tool;
+/** @deprecated `parameters` is called `input`, as in `tool` of `venturi`. */
+export function defineTool<Schema extends z.ZodType<Record<string, unknown>>>(
+  tool: Defined<Schema> & { readonly parameters: Schema },
+): Tool;
+export function defineTool({ input, ...tool }: object & { readonly input?: unknown }): Tool {
+  if (input === undefined) {
+    const message = "defineTool({ parameters }) is called defineTool({ input })";
+    process.emitWarning(message, { type: "DeprecationWarning", code: "VENTURI_PARAMETERS" }); // each code is shown once
+    return tool as Tool;
+  }
+  return { ...tool, parameters: input } as unknown as Tool; // the loop validates the arguments before `call`
 }
 
 /** A changing set of tools (an MCP server, a folder of files). */

@@ -24,7 +24,7 @@ write(
   `import { z } from "zod";
    export default {
      description: "Doubles a number, with words",
-     parameters: z.strictObject({ value: z.number(), times: z.number().default(2) }),
+     input: z.strictObject({ value: z.number(), times: z.number().default(2) }),
      effect: "pure",
      call: ({ value, times }) => value * times,
    };
@@ -115,12 +115,12 @@ describe("module", () => {
       "config_invalid",
       /needs a description/,
     ],
-    ["no parameters", "export default { description: 'x', call() {} }", "config_invalid", /needs parameters/],
+    ["no parameters", "export default { description: 'x', call() {} }", "config_invalid", /needs input/],
     [
       "parameters that are no object",
       "import { z } from 'zod'; export default { description: 'x', parameters: z.string(), call() {} }",
       "config_invalid",
-      /needs parameters/,
+      /needs input/,
     ],
     [
       "an effect that does not exist",

@@ -7,7 +7,7 @@ const place = "venturi.key";
 const key = signal(sessionStorage.getItem(place) ?? undefined);
 
 export const client = computed(
-  () => new VenturiClient({ transport: "websocket", ...(key.value === undefined ? {} : { key: key.value }) }),
+  () => new VenturiClient({ transport: "websocket", ...(key.value === undefined ? {} : { apiKey: key.value }) }),
 );
 
 /** `asking`: the service wants a key. */
