@@ -92,9 +92,12 @@ for (const processes of values.processes.map(Number)) {
     for (const [name, attack] of Object.entries(attacks)) {
       if (values.only !== undefined && !name.includes(values.only)) continue;
       let wrong = "";
+      let quietest = Number.POSITIVE_INFINITY;
       for (let attempt = 1; attempt <= attempts && service.alive; attempt++) {
         const row = await measured({ service, turns }, attack);
-        wrong = wrongIn(row, service.alive);
+        // The lowest: an attempt must not pass because the machine was busier around it.
+        quietest = Math.min(quietest, at(row.idle, 0.99));
+        wrong = wrongIn(row, quietest, service.alive);
         print(line(attempt === 1 ? name : `  again (${attempt})`, row, wrong));
         if (wrong === "") break;
       }
@@ -137,10 +140,10 @@ async function measured({ service, turns }: Measuring, attack: Attack): Promise<
   return { idle: joined(before, after), during, waves, turn, around };
 }
 
-function wrongIn({ idle, during, turn }: Row, alive: boolean): string {
+function wrongIn({ during, turn }: Row, quietest: number, alive: boolean): string {
   if (!alive) return "THE SERVICE ENDED";
   if (during.failed.length > 0) return `${during.failed.length} FAILED: ${during.failed[0]}`;
-  if (at(during, 0.99) > Math.min(most, factor * at(idle, 0.99))) return "TOO SLOW";
+  if (at(during, 0.99) > Math.min(most, factor * quietest)) return "TOO SLOW";
   return turn > longestTurn ? "TOO LONG A TURN" : "";
 }
 
