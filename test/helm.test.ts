@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { parseAllDocuments, stringify } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { loadConfig } from "../src/host/config/load.ts";
 
 /** Without a cluster helm asks nobody, and one built with `go install` assumes a very old one. */
@@ -66,6 +66,7 @@ describe("deploy/helm/venturi", function () {
     expect(container.lifecycle.preStop.exec.command).to.deep.equal(["sleep", "5"]);
     expect(container.readinessProbe.httpGet.path).to.equal("/readyz");
     expect(container.livenessProbe.httpGet.path).to.equal("/livez");
+    expect(container.startupProbe.httpGet.path).to.equal("/livez"); // /readyz fails while the database is down
     expect(container.securityContext.capabilities.drop).to.deep.equal(["ALL"]);
     expect(container.ports[0].containerPort).to.equal(7070);
     expect(all.get("PodDisruptionBudget")?.spec.maxUnavailable).to.equal(1);
@@ -120,6 +121,12 @@ describe("deploy/helm/venturi", function () {
     const [container] = all.get("Deployment")?.spec.template.spec.containers ?? [];
     expect(container.envFrom[0].secretRef).to.deep.equal({ name: all.get("Secret")?.metadata.name, optional: false });
     expect(all.get("Ingress")?.spec.rules[0].host).to.equal("agents.example.com");
+  });
+
+  it("has the alerts as a PrometheusRule, unchanged", () => {
+    const rule = resources({ prometheusRule: { enabled: true, labels: { release: "mine" } } }).get("PrometheusRule");
+    expect(rule?.metadata.labels).to.include({ release: "mine" });
+    expect(rule?.spec).to.deep.equal(parse(readFileSync("deploy/prometheus/alerts.yaml", "utf8")));
   });
 
   it("one replica on SQLite keeps its file, and is stopped before the next one starts", () => {
