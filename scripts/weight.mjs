@@ -10,7 +10,6 @@ const page = "docs/packages.md";
 /** Why it is there, and not something of our own. */
 const reasons = {
   "@fastify/cors": "answers browsers of other origins",
-  "@fastify/rate-limit": "limits what one address may ask before it is known who it is",
   "@fastify/swagger": "makes `/openapi.json` of the routes' schemas",
   "@fastify/websocket": "the WebSocket channel",
   "@marcbachmann/cel-js": "conditions in the configuration, in a language that ends",
