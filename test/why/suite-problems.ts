@@ -1,10 +1,14 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { RunEvent } from "../../src/core/run/events.ts";
 import type { Cause } from "../../src/serve/why/causes.ts";
 import type { Why } from "../../src/serve/why/why.ts";
+import { venturi } from "../cli/venturi.ts";
 import { House, type HouseOptions, pause } from "./house.ts";
 
 const tool = (name: string, body: string) =>
@@ -21,6 +25,13 @@ const files = {
     tool("hoards", "call() { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }"),
   ].join(""),
 };
+const pluginWith = (hook: string) => `
+import { z } from "${import.meta.resolve("zod")}";
+export default {
+  kind: "tool", name: "audit", api: 1, options: z.object({}),
+  create: () => ({ name: "audit", description: "audits", parameters: z.object({}), call: () => "", hooks: { ${hook} } }),
+};
+`;
 /** Date.now is an hour ahead once the file is there. */
 const jump = `
 import { existsSync } from "node:fs";
@@ -202,6 +213,74 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     }
     must(await at.why(asks), "waited_for_person", /anyone allowed it/);
     must(await at.why(queued), "queued", /an earlier run of its session/);
+  });
+
+  it("a start that waits for a free slot: its wait is in the run's time, everywhere", async () => {
+    const at = await open({ config: { ...config, limits: { drain: "100ms", activeRuns: 1 } } });
+    await at.run("slow");
+    const run = await at.run("quick");
+    await at.ended(run);
+    const why = await at.why(run);
+    must(why, "queued", /passed before the run began: no worker had room for it/);
+    expect(partOf(why, "queue")).to.be.within(900, 4_000);
+    const line = at.log.find((each) => each.run === run && each.ms !== undefined);
+    expect(line?.ms).to.be.closeTo(why.ms, 3);
+  });
+
+  it("a plugin's hook that throws, and one that is slow: the hook and the plugin", async () => {
+    const hooks = (body: string) => ({ "plugin.mjs": pluginWith(body) });
+    const withPlugin = { ...config, plugins: ["./plugin.mjs"], tools: { ...config.tools, audit: { type: "audit" } } };
+    const slow = await open({
+      config: withPlugin,
+      files: { ...files, ...hooks(`async beforeGeneration() { ${wait(1_500)} }`) },
+    });
+    const first = await slow.run("quick");
+    await slow.has(first, "run.started");
+    await pause(600);
+    must(await slow.why(first), "slow_hook", /now waits for a hook/, /the hook beforeGeneration of the plugin audit/);
+    await slow.ended(first);
+    must(await slow.why(first), "slow_hook", /the hook beforeGeneration of the plugin audit took/);
+    await slow.close();
+    const broken = await open({
+      config: withPlugin,
+      files: { ...files, ...hooks(`beforeTool() { throw new Error("no"); }`) },
+    });
+    const second = await broken.run("quick");
+    await broken.ended(second);
+    const why = await broken.why(second);
+    expect(why.summary).to.match(/the hook beforeTool of the plugin audit threw/);
+    expect(["plugin_failed", "tool_failed"]).to.include(why.cause);
+  });
+
+  it("https to a port without TLS, and a model that is not there: in plain words", async () => {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(404, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: "no such model", code: "model_not_found" } }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const provider = (scheme: string) => ({ type: "openai", apiKey: "k", baseUrl: `${scheme}://127.0.0.1:${port}/v1` });
+    const at = await open({
+      config: {
+        ...config,
+        providers: { tls: provider("https"), plain: provider("http") },
+        models: { tls: { chain: ["tls/m"], retry: { max: 0 } } },
+        agents: { tls: { model: "tls" }, missing: { model: "plain/m" } },
+        tools: {},
+      },
+    });
+    const [tls, missing] = [await at.run("tls"), await at.run("missing")];
+    await Promise.all([at.ended(tls), at.ended(missing)]);
+    must(await at.why(tls), "provider_unavailable", /does not speak TLS/);
+    must(await at.why(missing), "model_missing", /refused to serve plain\/m: .*404: no such model/);
+    const shallow = await venturi(["doctor", "--config", at.configFile]);
+    expect(shallow.out).to.match(/takes connections; no model was asked \(--deep asks\)/);
+    const deep = await venturi(["doctor", "--deep", "--config", at.configFile]);
+    expect(deep.out)
+      .to.match(/✗ model tls\/m .*does not speak TLS/)
+      .and.match(/✗ model plain\/m .*no such model/);
+    server.close();
   });
 
   it("a run in line: the run ahead, its time in the log and the list", async () => {

@@ -49,6 +49,8 @@ export interface StartOptions {
   readonly tenant?: string;
   /** Caller of the run. A sub-run always counts towards its parent's caller. */
   readonly caller?: RunRequest["caller"];
+  /** How long the start waited for a free slot, ms: part of the run's time. */
+  readonly waitedMs?: number;
   /** Idempotency key, unique within the tenant. */
   readonly key?: string;
   /** The run waits for this follower when it falls behind (backpressure), instead of letting it catch up from the journal. */

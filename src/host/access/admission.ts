@@ -21,6 +21,8 @@ export interface Applicant {
 
 /** A slot for one run. Freed by `release`, or by the end of the run it is bound to. */
 export interface Place {
+  /** How long it was waited for, ms. */
+  readonly waitedMs: number;
   bind(run: string): void;
   release(): void;
 }
@@ -80,12 +82,11 @@ export class Admission {
     this.#held.set(applicant.id, held + 1);
     if (this.free > 0) {
       this.#options.waited?.(0);
-      return this.#place(applicant.id);
+      return this.#place(applicant.id, 0);
     }
-    const since = this.#clock.monotonic();
     try {
       const place = await this.#wait(applicant.id);
-      this.#options.waited?.(this.#clock.monotonic() - since);
+      this.#options.waited?.(place.waitedMs);
       return place;
     } catch (thrown) {
       this.#drop(applicant.id);
@@ -111,7 +112,7 @@ export class Admission {
     for (const waiter of this.#waiting) waiter.refuse(closing());
   }
 
-  #place(id: string): Place {
+  #place(id: string, waitedMs: number): Place {
     this.#reserved++;
     let open = true;
     const release = () => {
@@ -121,6 +122,7 @@ export class Admission {
       this.#drop(id);
     };
     return {
+      waitedMs,
       release: () => {
         release();
         this.#next();
@@ -142,6 +144,7 @@ export class Admission {
 
   async #wait(id: string): Promise<Place> {
     if (this.#waiting.size >= this.#options.queue) throw this.#full();
+    const since = this.#clock.monotonic();
     return await new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting.delete(waiter);
@@ -150,7 +153,7 @@ export class Admission {
       const waiter: Waiter = {
         admit: () => {
           leave();
-          resolve(this.#place(id));
+          resolve(this.#place(id, this.#clock.monotonic() - since));
         },
         refuse: (error) => {
           leave();

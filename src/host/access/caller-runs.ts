@@ -67,9 +67,10 @@ export class CallerRuns implements Runs {
     // Prefixed to keep them apart from sub-run keys, which parent runs choose.
     const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
     const { held = this.#admit.held() } = options;
-    return await this.#admitted(() =>
+    return await this.#admitted((waitedMs) =>
       this.#runs.start(withMetadata(request, metadata), {
         ...options,
+        waitedMs,
         ...key,
         held,
         tenant,
@@ -250,11 +251,11 @@ export class CallerRuns implements Runs {
 
   /** Under the caller's rate and the service's limits. */
   async #admitted<Started extends { run: string; existing?: boolean }>(
-    begin: () => Promise<Started>,
+    begin: (waitedMs: number) => Promise<Started>,
   ): Promise<Started> {
     const place = await this.#reserve();
     try {
-      const started = await begin();
+      const started = await begin(place.waitedMs);
       if (started.existing) await this.#own(started.run, "start");
       this.#checked.add(started.run);
       if (this.#mine.size < mostStarted) this.#mine.add(started.run);

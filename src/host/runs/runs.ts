@@ -152,7 +152,7 @@ export class HostRuns implements Runs {
     const { agent, input, context } = this.#check(request, options);
     if (options.compat === "strict") checkFields(agent, request);
     checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
-    const run = newRunId(this.#parts.clock.now(), this.#parts.chance);
+    const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
     const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
     const { tenant, caller, user } = await this.#owner(request, options);
     const claimant = this.#executor.claimant(request);

@@ -7,6 +7,7 @@ export const causes = {
   provider_silent: "the provider did not answer in time",
   provider_unavailable: "the provider could not be reached or failed on its side",
   provider_refused: "the provider refused the key",
+  model_missing: "the provider does not have the model, or nothing is at its address",
   provider_error: "the provider refused the request itself",
   rate_limited: "the provider's rate limit held longer than the retries",
   breaker_open: "the provider's circuit breaker was open after repeated failures",

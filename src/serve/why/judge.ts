@@ -89,6 +89,7 @@ function causeOfProvider({ code, details }: ErrorJson): Cause {
   if (details?.page === true) return "not_the_provider";
   if (details?.empty === true) return "empty_answer";
   if (details?.status === 401 || details?.status === 403) return "provider_refused";
+  if (details?.status === 404) return "model_missing";
   return ofProvider[code] ?? "provider_error";
 }
 
