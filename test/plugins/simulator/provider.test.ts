@@ -1,6 +1,14 @@
 import { expect } from "chai";
 import { silentLog, systemClock, textMessage } from "venturi/internal";
-import { type GenerationContext, type GenerationRequest, type Instance, type Message, type PluginContext, type Provider, VenturiError } from "venturi/plugin";
+import {
+  type GenerationContext,
+  type GenerationRequest,
+  type Instance,
+  type Message,
+  type PluginContext,
+  type Provider,
+  VenturiError,
+} from "venturi/plugin";
 import simulator from "../../../plugins/simulator/index.ts";
 import { wireNames } from "../../../plugins/simulator/wire.ts";
 import { defaultTimeouts } from "../../../src/agent/run/definition.ts";
