@@ -4,6 +4,17 @@ const row = { run, agent: "assistant", session: "s-17", createdAt: 1789000000000
 const usage = { inputTokens: 25, outputTokens: 9 };
 const timing = { providerWait: 120, providerStream: 310.5, tool: 2.1, approval: 0, client: 0, runtime: 1.4 };
 const ended = { ...row, status: "finished", finish: "stop", output: "17 * 23 is 391.", usage, rounds: 2, timing };
+const used = {
+  generations: 120,
+  failed: 2,
+  unpriced: 0,
+  cost: 0.84,
+  inputTokens: 310_000,
+  outputTokens: 24_000,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 const question = {
   kind: "approve",
   call: "call_1",
@@ -107,6 +118,7 @@ export const examples = {
     cut: false,
   },
   session: { session: "s-17", runs: [{ ...ended, input: { text: "What is 17 * 23?" } }] },
+  usage: { by: ["agent"], since: "2026-11-10", rows: [{ agent: "assistant", ...used }], total: used },
   approvals: { approvals: [{ run, agent: "assistant", ...question }] },
   questions: {
     questions: [

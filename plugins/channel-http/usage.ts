@@ -2,6 +2,7 @@ import { UsageReport, usageCsv, usageKeys, usageQuery, usageReport } from "ventu
 import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
 /** `GET /v1/usage`: what generations used and cost. */
@@ -44,5 +45,5 @@ const schema = {
     user: name().describe("subject of the token, or metadata.user of the run"),
     format: z.enum(["json", "csv"]).optional(),
   }),
-  response: { 200: UsageReport, "4XX": Failure, "5XX": Failure },
+  response: { 200: UsageReport.meta({ examples: [examples.usage] }), "4XX": Failure, "5XX": Failure },
 };

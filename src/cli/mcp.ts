@@ -5,6 +5,7 @@ import { openHost } from "../host/open.ts";
 import { example, globalsOrBox } from "./globals.ts";
 import { StdioBridge } from "./mcp-bridge.ts";
 import { quietly } from "./quiet.ts";
+import { showData } from "./screen.ts";
 
 interface Options {
   readonly url?: string;
@@ -48,7 +49,7 @@ function remote(url: string): Send {
 }
 
 async function serve(send: Send, url: string): Promise<void> {
-  const bridge = new StdioBridge(send, { url, write: (line) => void process.stdout.write(`${line}\n`) });
+  const bridge = new StdioBridge(send, { url, write: (line) => showData(process.stdout, `${line}\n`) });
   for await (const line of createInterface({ input: process.stdin })) bridge.take(line);
   await bridge.end(5_000);
 }

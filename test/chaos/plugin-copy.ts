@@ -18,10 +18,10 @@ export function pluginCopy(plugin: string, name: string, cuts: readonly Cut[]): 
   const folder = fileURLToPath(new URL(`./${name}`, import.meta.url));
   cpSync(source, folder, { recursive: true });
   const path = `${folder}/index.js`;
-  // The build has plugins of the box import the API by its place, which is another one from here.
+  // The build has plugins of the box import the API by its place, which is one folder further from here.
   for (const file of globSync(`${folder}/**/*.js`)) {
     const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replaceAll(' from "../../src/plugin.js"', ' from "venturi/plugin"'));
+    writeFileSync(file, text.replaceAll(/ from "((?:\.\.\/)+)src\//g, ' from "../$1src/'));
   }
   replace(path, `name: "${plugin}"`, `name: "${name}"`);
   for (const [file, from, to] of cuts) replace(`${folder}/${file}.js`, from, to);

@@ -72,7 +72,7 @@ describe("a service whose journal is full", function () {
     expect(await fill(url)).to.equal(503);
     for (let probe = 0; probe < 3; probe++) expect(await readyz(url)).to.equal(503);
     expect(errors.filter((message) => message === "the journal takes no writes; not ready")).to.have.length(1);
-    expect(counted).to.include("journal.write.failures enqueue");
+    expect(counted).to.include("venturi.journal.write.failures enqueue");
     expect(await host.journal.prune({ olderThan: 0 })).to.be.above(0);
     expect(await readyz(url)).to.equal(200);
     expect(infos).to.include("the journal takes writes again");
