@@ -1,5 +1,6 @@
 import { exactJson, jsonAround } from "./exact-json.ts";
 import { inSlices } from "./in-slices.ts";
+import { recordLimits } from "./value-limits.ts";
 
 /** A value with more text is encoded in slices: 31 MiB take a tenth of a second. */
 const large = 256 * 1024;
@@ -14,7 +15,8 @@ export const exactJsonBytes = (value: unknown): string | Promise<Buffer[]> =>
 function hasMuchText(value: unknown): boolean {
   let characters = 0;
   const open: unknown[] = [value];
-  while (open.length > 0) {
+  // A value that contains itself has no end; encoding it then says so.
+  for (let seen = 0; open.length > 0 && seen < recordLimits.nodes; seen++) {
     const next = open.pop();
     if (typeof next === "string") {
       characters += next.length;
