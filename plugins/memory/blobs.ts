@@ -26,6 +26,11 @@ export class MemoryBlobs implements BlobStore {
     return this.#blobs.get(hash)?.bytes;
   }
 
+  async pieces(hash: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const bytes = await this.get(hash);
+    return bytes === undefined ? undefined : inPieces(bytes);
+  }
+
   async of(run: string): Promise<string[]> {
     return [...(this.#used.get(run) ?? [])].sort();
   }
@@ -38,4 +43,11 @@ export class MemoryBlobs implements BlobStore {
     }
     this.#used.delete(run);
   }
+}
+
+/** As large as those of SQLite. */
+const piece = 1024 * 1024;
+
+async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
 }

@@ -51,14 +51,14 @@ describe("the example plugins, each outside of this repository", function () {
     const config = `plugins: [./provider, ./tool, ./channel]
 providers: { mine: { type: lines, baseUrl: "http://127.0.0.1:8000" } }
 tools: { shop: { type: query, database: ./shop.db } }
-channels: { ask: { type: ask } }
+channels: { plain: { type: plain-text } }
 journal: { type: memory }
 agents: { one: { model: mine/any, tools: [shop] } }
 `;
     writeFileSync(join(home, "venturi.yaml"), config);
     const listed = node([join(root, "dist/src/cli/bin.js"), "plugins", "--config", "venturi.yaml"], home);
     expect(listed.exit, listed.text).to.equal(0);
-    for (const name of ["lines", "query", "ask"])
+    for (const name of ["lines", "query", "plain-text"])
       expect(listed.text).to.match(new RegExp(`^${name} +\\w+ +\\S+ +0\\.1\\.0`, "m"));
   });
 });

@@ -135,7 +135,7 @@ describe("what is measured around a run", () => {
         severity: "warn",
         traceId: agent?.traceId,
         spanId: agent?.spanId,
-        attributes: { run: "run-1", code: "rate_limited" },
+        attributes: { "venturi.run.id": "run-1", "error.type": "rate_limited" },
       },
     ]);
     expect([...receiver.metricNames]).to.include.members(["venturi.runs.active", "gen_ai.invoke_agent.duration"]);

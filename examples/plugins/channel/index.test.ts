@@ -5,7 +5,7 @@ import { unlimited } from "venturi/plugin/channel";
 import { ScriptedRuns, testPluginContext } from "venturi/testing";
 import plugin from "./index.ts";
 
-describe("ask", () => {
+describe("plain-text", () => {
   const server = fastify();
   const runs = new ScriptedRuns({
     echo: async ({ request, emit }) => {

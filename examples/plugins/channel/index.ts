@@ -5,7 +5,7 @@ import { z } from "zod";
 
 /** `curl -d "What time is it?" host/ask/assistant`: plain text in, plain text out. */
 export default definePlugin({
-  name: "ask",
+  name: "plain-text",
   kind: "channel",
   description: "Answers plain text with plain text",
   options: z.strictObject({
@@ -18,9 +18,9 @@ export default definePlugin({
         server.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
         server.post<{ Params: { agent: string } }>(`${options.path}/:agent`, async (request, reply) => {
           const text = z.string().min(1).safeParse(request.body);
-          if (!text.success) throw new VenturiError("ask.read", "invalid_input", "send the question as text");
+          if (!text.success) throw new VenturiError("plain-text.read", "invalid_input", "send the question as text");
           // Keys, permissions and limits are kept by startRun; when the client leaves, so does the run.
-          const opening = { host, request, reply, channel: "ask", onDisconnect: "cancel" as const };
+          const opening = { host, request, reply, channel: "plain-text", onDisconnect: "cancel" as const };
           const served = await startRun(opening, { agent: request.params.agent, input: { text: text.data } });
           const last = await awaitRun(served);
           if (last === undefined) return reply;

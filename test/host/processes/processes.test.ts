@@ -213,10 +213,11 @@ describe("a service of several processes", function () {
     const limited = await begin(config(auth));
     const codes = [];
     for (let count = 0; count < 8; count++) {
-      const answer = await limited.fetch("/v1/runs", { headers: { authorization: `Bearer ${key}` } });
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const answer = await limited.fetch("/v1/runs", { method: "POST", headers, body: "{}" });
       codes.push(answer.status);
     }
-    expect(codes).to.deep.equal([200, 200, 200, 200, 429, 429, 429, 429]);
+    expect(codes).to.deep.equal([400, 400, 400, 400, 429, 429, 429, 429]);
     const states = await limited.all("ready", 2);
     limited.child.kill("SIGKILL");
     while (states.some(({ pid }) => isAlive(pid))) await new Promise((resolve) => setTimeout(resolve, 20));
