@@ -1,6 +1,6 @@
 // Memory of readers that take nothing: they catch up on a long run of a real service and stop reading. The readers are in this process,
 // so only the service's end of each connection counts; what it needs is measured after a garbage collection, what it has before one.
-//   node bench/slow-readers.mjs [--readers 60] [--megabytes 7]
+//   node bench/slow-readers.mjs [--readers 60] [--megabytes 30]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 const { values } = parseArgs({
-  options: { readers: { type: "string", default: "60" }, megabytes: { type: "string", default: "7" } },
+  options: { readers: { type: "string", default: "60" }, megabytes: { type: "string", default: "30" } },
 });
 const readers = Number(values.readers);
 const piece = "lorem ipsum ".repeat(340);
@@ -33,7 +33,7 @@ writeFileSync(
   join(folder, "venturi.yaml"),
   `version: 1
 providers: { up: { type: openai, baseUrl: "http://127.0.0.1:${vendor.address().port}/v1", apiKey: none } }
-agents: { long: { model: up/long } }
+agents: { long: { model: up/long, limits: { generationBytes: 256MiB, outputBytes: 256MiB, outputTokens: 100000000 } } }
 journal: { type: sqlite, path: ./runs.db }
 channels: { http: {} }
 server: { listen: 0 }
@@ -101,11 +101,19 @@ try {
   const after = resident();
   await needed(); // what was let go of by the first is freed by the second
   const neededAfter = await needed();
+  // What the kernel took off the service is not the service's: a reader stalls once its connection's buffers are full as well.
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
+  const queues = readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => local?.endsWith(`:${port}`) && state === "01")
+    .map(([, , , , queue = ""]) => Number.parseInt(queue.split(":")[0], 16));
+  const full = queues.filter((bytes) => bytes > 0);
   const cut = sockets.filter(({ destroyed }) => destroyed).length;
   for (const socket of sockets) socket.destroy();
   const each = (mebibytes) => `${((mebibytes - before) / readers).toFixed(2)} MiB a reader`;
   console.log(
-    `${readers} stalled readers of a run of ${values.megabytes} MB (${cut} cut), resident memory of the service`,
+    `${readers} readers of a run of ${values.megabytes} MB that take nothing (${full.length} stalled with ${(Math.max(0, ...full) / 1024 ** 2).toFixed(1)} MiB at most in the kernel, ${cut} cut), resident memory of the service`,
   );
   console.log(
     `before ${before.toFixed(0)} MiB, at most ${most.toFixed(0)} MiB (${each(most)}), after 8 s ${after.toFixed(0)} MiB (${each(after)})`,

@@ -21,10 +21,10 @@ export function toColumns(batch: readonly Append[], search: "text" | "none"): Ap
   const ends = new Map<number, AttemptEnd>();
   const digests = new Map<number, DigestRow>();
   const bills = new Map<number, Billed>();
-  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null, end, billed } of batch) {
+  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null, end, billed, pieces } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
-    const opened = questionsOpened(events);
+    const opened = pieces ? 0 : questionsOpened(events);
     if (opened !== 0) asks.set(runs.length, opened);
     if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: outcomeOf(last) });
     if (end !== undefined) digests.set(runs.length, toDigestRow(end, search));

@@ -58,6 +58,8 @@ export class OwnedLog implements RunLog {
   listed = false;
   #head: number;
   #uncommitted = 0;
+  /** Since the last commit nothing but pieces of a stream was written. */
+  #pieces = true;
   #buffer: RunEvent[] = none;
   /** The terminal event or a park has been written: nothing may follow. */
   #ending = false;
@@ -98,6 +100,7 @@ export class OwnedLog implements RunLog {
       mustEncode(event, bytes);
       this.digest?.add(event);
       this.billing?.add(event);
+      this.#pieces = false;
     }
     this.#head += 1;
     // A literal has room for one; a push to an empty array reserves seventeen, and most commits hold one event of a run.
@@ -142,6 +145,8 @@ export class OwnedLog implements RunLog {
     const events = this.#buffer;
     this.#buffer = none;
     this.waiting = 0;
+    if (this.#pieces && this.#parking === undefined) return { ownership: this.ownership, events, pieces: true };
+    this.#pieces = true;
     const billed = this.billing?.take();
     const item =
       billed === undefined ? { ownership: this.ownership, events } : { ownership: this.ownership, events, billed };

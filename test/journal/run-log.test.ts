@@ -51,6 +51,7 @@ describe("the log of an owner", () => {
     expect(log.head).to.equal(9);
     expect(told).to.deep.equal(["changed", "changed"]);
     expect(log.take()).to.deep.equal({
+      pieces: true,
       ownership: log.ownership,
       events: [
         { ...delta("a"), run: "r", seq: 8, at: 5_000 },

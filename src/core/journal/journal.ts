@@ -26,6 +26,8 @@ export interface Ownership {
 export interface Append {
   readonly ownership: Ownership;
   readonly events: readonly RunEvent[];
+  /** All events are pieces of a stream, so nothing but the run's head changes. */
+  readonly pieces?: true;
   readonly state?: "ready" | "waiting" | "done";
   /** With `state: "waiting"`: parks only if no signal beyond this count has arrived; otherwise the run stays ready. */
   readonly seenSignals?: number;
