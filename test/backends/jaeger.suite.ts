@@ -139,9 +139,9 @@ describe("a run of an agent with tools, seen in Jaeger through the collector", (
   it("the attributes are the conventions' and our own", () => {
     const [agent] = named("invoke_agent assistant");
     expect(attributesOf(agent)).to.include({ "gen_ai.agent.name": "assistant", "venturi.run.id": run });
-    // On a machine without a free core the loop's delay takes the provider's time over.
+    // Parts that took no time are left out. On a machine without a free core the loop's delay takes the provider's time over.
     const { "venturi.timing.providerStream": streamed, "venturi.timing.stalled": stalled } = attributesOf(agent);
-    expect(Number(streamed) + Number(stalled)).to.be.above(0);
+    expect(Number(streamed ?? 0) + Number(stalled ?? 0)).to.be.above(0);
     const [chat] = named("chat small");
     expect(attributesOf(chat)).to.include({
       "gen_ai.operation.name": "chat",
