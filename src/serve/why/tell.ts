@@ -208,6 +208,10 @@ function waited(questions: readonly QuestionStory[], name: string): string {
 /** What else went wrong; `parts` have been covered already. */
 function mishaps(story: Story, parts: readonly TimePart[]): string[] {
   const sentences: string[] = [];
+  // A crash is told however short the gap it left: where the takeover was quick, no share of the time shows it.
+  if (!parts.includes("down")) {
+    for (const name of new Set(story.crashes.map((crash) => crash.name))) sentences.push(crashIn(story, name));
+  }
   if (isEmpty(story)) sentences.push(`${story.attempts.at(-1)?.model ?? "the model"} ended its answer without a word`);
   const cut = story.attempts.some(({ finish }) => finish === "length");
   for (const { name, error } of story.rejected.slice(0, 2)) {
