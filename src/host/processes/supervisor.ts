@@ -226,14 +226,16 @@ export class Supervisor {
     const fields = { process: slot.number, child: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
     const said = { run: death?.run, ...death?.request, ...heldBy(death?.holder) };
     this.#log.warn("a process ended; another one is started", { ...fields, ...said });
-    if (death?.request !== undefined) this.#strike(death.request);
+    if (death?.request !== undefined) void this.#strike(death.request);
     this.#after(wait, () => this.#respawn(slot));
   }
 
-  #strike(request: RequestDoing): void {
+  async #strike(request: RequestDoing): Promise<void> {
     if (!this.#strikes.add(request)) return;
+    const refused = this.#strikes.refused();
+    // Said once every process knows it; one that ends meanwhile is started again with the list.
+    await Promise.all([...this.#children].map(({ link }) => link.ask("refuse", { refused }).catch(() => {})));
     this.#log.warn("requests that blocked two processes are refused", { ...request });
-    for (const { link } of this.#children) link.tell("refuse", { refused: this.#strikes.refused() });
   }
 
   #respawn(slot: Slot): void {

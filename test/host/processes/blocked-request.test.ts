@@ -69,10 +69,13 @@ for (const processes of [1, 2]) {
       ["/bad/expression", "GET /bad/expression"],
     ] as const) {
       it(`${path}: its tenant and route are named, and after two processes they are refused`, async () => {
-        const before = restarts();
-        for (let times = 1; times <= 2; times++) {
+        // Of this route: on a busy machine a process may stand still for two seconds while it starts.
+        const blocked = () =>
+          service.said.match(new RegExp(`another one is started.*route=${route}`, "g"))?.length ?? 0;
+        while (blocked() < 2) {
+          const before = restarts();
           expect(await asked("loud", path)).to.equal(undefined);
-          await service.until(() => restarts() === before + times);
+          await service.until(() => restarts() > before);
         }
         expect(service.said).to.match(new RegExp(`blocked.*tenant=loud route=${route} stack=`));
         await service.until(() => service.said.includes(`are refused tenant=loud route=${route}`));
@@ -85,7 +88,7 @@ for (const processes of [1, 2]) {
         );
         expect((await asked("loud", "/v1/agents"))?.status).to.equal(200);
         expect((await asked("quiet", "/v1/agents"))?.status).to.equal(200);
-        expect(restarts()).to.equal(before + 2);
+        expect(blocked()).to.equal(2);
       });
     }
 
