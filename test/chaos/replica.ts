@@ -20,6 +20,10 @@ export interface ReplicaOptions {
   readonly processes?: number;
   /** The program to start, of this version when absent. */
   readonly program?: string;
+  /** Sections of the configuration in place of these. */
+  readonly sections?: Readonly<Record<string, unknown>>;
+  /** `server.auth`. */
+  readonly auth?: unknown;
 }
 
 /** One `venturi start`, that can be killed, frozen and started again on the same port. */
@@ -140,8 +144,10 @@ function configOf(port: number, folder: string, options: ReplicaOptions): object
     server: {
       listen: `127.0.0.1:${port}`,
       ...(options.processes === undefined ? {} : { processes: options.processes }),
+      ...(options.auth === undefined ? {} : { auth: options.auth }),
     },
     telemetry: "off",
+    ...options.sections,
   };
 }
 
