@@ -45,12 +45,14 @@ export { beginning, Digest, endOfRun, inputText, mostWords, wordsOf } from "./co
 export { encodeEvent, forgetEncoding } from "./core/run/encode-event.ts";
 export { ErrorBody, isTerminal, PendingCall, RunEvent, RunInput, Timing } from "./core/run/events.ts";
 export { FeedItem } from "./core/run/feed.ts";
+export { Feedback, GivenFeedback } from "./core/run/feedback.ts";
 export { ForkRequest } from "./core/run/fork.ts";
 export { joinWires } from "./core/run/kept-wire.ts";
-export { asksDigests, metadataText, noDigests, sortCursor } from "./core/run/list-query.ts";
+export { asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/list-query.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";
 export { shownOutput } from "./core/run/projection.ts";
 export { isAsked, questionsOpened } from "./core/run/questions.ts";
+export { rowFits } from "./core/run/row-fits.ts";
 export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";
 export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
 export { atPointer } from "./core/values/json-pointer.ts";

@@ -58,6 +58,11 @@ export const examples = {
     { after: 1, input: "What is 17 * 24?" },
     { after: 31, edit: [{ call: "call_1", output: "392" }], model: "small", tools: "recorded" },
   ],
+  givenFeedback: [
+    { score: 1 },
+    { score: -1, label: "wrong", comment: "the order was shipped", by: "customer-17", seq: 31 },
+  ],
+  feedback: { score: -1, label: "wrong", by: "customer-17", at: 1789000060000, key: "shop" },
   me: { id: "ada", tenant: "acme", agents: ["assistant"], may: ["start", "see", "steer"] },
   removed: { removed: [run] },
   sessions: { sessions: [{ session: "s-17", updatedAt: 1789000003400, last: { ...row, status: "finished" } }] },

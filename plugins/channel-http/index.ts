@@ -3,6 +3,7 @@ import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountApprovals } from "./approvals.ts";
 import { mountErase } from "./erase.ts";
 import { mountFeed } from "./feed.ts";
+import { mountFeedback } from "./feedback.ts";
 import { mountFollow } from "./follow.ts";
 import { mountFork } from "./fork.ts";
 import { mountMe } from "./me.ts";
@@ -28,6 +29,7 @@ export default definePlugin({
       mountFeed(host);
       mountState(host);
       mountFork(host);
+      mountFeedback(host);
       mountApprovals(host);
       mountWhy(host);
       mountSignals(host);

@@ -1,14 +1,6 @@
 import { Readable } from "node:stream";
-import { didYouMean, named } from "venturi/internal";
-import {
-  type ChannelHost,
-  type ListQuery,
-  type RunRow,
-  type Runs,
-  terminalOf,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { didYouMean, named, type RunsQuery } from "venturi/internal";
+import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
@@ -35,6 +27,11 @@ const known = {
   code: z.string().optional().describe("runs that failed with this code"),
   min: z.coerce.number().nonnegative().optional().describe("ended runs that took at least so many ms"),
   key: z.string().optional().describe("runs that this key started, by its id"),
+  label: z.string().max(100).optional().describe("runs with feedback of this label"),
+  minScore: z.coerce.number().optional().describe("runs with feedback of at least this score"),
+  maxScore: z.coerce.number().optional().describe("runs with feedback of at most this score"),
+  ratedBy: z.string().max(256).optional().describe("runs with feedback by this person"),
+  rated: z.literal("true").optional().describe("runs with any feedback"),
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   tenant: z.string().optional().describe("runs of this tenant; for keys that see more than their own"),
@@ -110,14 +107,16 @@ export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, 
   return last === undefined ? {} : ending(last);
 }
 
-function queryOf(parameters: z.output<typeof ListParameters>): ListQuery {
-  const { status, q, min, key, sort, ...rest } = parameters;
+function queryOf(parameters: z.output<typeof ListParameters>): RunsQuery {
+  const { status, q, min, key, sort, label, minScore, maxScore, ratedBy, rated, ...rest } = parameters;
+  const rating = Object.entries({ label, minScore, maxScore, by: ratedBy }).filter(([, value]) => value !== undefined);
   const fields = Object.entries(rest);
   const same = Object.fromEntries(fields.filter(([name]) => Object.hasOwn(known, name)));
   const metadata = fields.filter(([name]) => !Object.hasOwn(known, name));
   const query = {
     ...same,
     text: q,
+    feedback: rating.length > 0 || rated !== undefined ? Object.fromEntries(rating) : undefined,
     minMs: min,
     by: key,
     metadata:
@@ -127,10 +126,10 @@ function queryOf(parameters: z.output<typeof ListParameters>): ListQuery {
     ...statusQuery(status),
   };
   const asked = Object.entries(query).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(asked) as unknown as ListQuery; // without the absent ones
+  return Object.fromEntries(asked) as unknown as RunsQuery; // without the absent ones
 }
 
-function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial<ListQuery> {
+function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial<RunsQuery> {
   if (status === undefined) return {};
   if (status === "finished" || status === "failed") return { outcome: status };
   return status === "waiting" ? { waiting: true } : { state: status, waiting: false };

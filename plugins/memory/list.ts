@@ -1,5 +1,5 @@
-import { asksDigests, fitPage, metadataText, mostWords, sortCursor, wordsOf } from "venturi/internal";
-import type { EndOfRun, ListQuery, RunRow } from "venturi/plugin";
+import { fitPage, mostWords, rowFits, sortCursor, wordsOf } from "venturi/internal";
+import type { ListQuery, RunRow } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs, given in order of arrival, and the next cursor. */
@@ -42,37 +42,11 @@ function sortedPage(
 }
 
 const fits = (run: StoredRun, query: ListQuery): boolean =>
-  (query.tenant === undefined || run.tenant === query.tenant) &&
-  (query.agents === undefined || query.agents.includes(run.request.agent)) &&
-  (query.agent === undefined || run.request.agent === query.agent) &&
-  (query.session === undefined || run.session === query.session) &&
-  (query.state === undefined || run.state === query.state) &&
-  (query.outcome === undefined || run.outcome === query.outcome) &&
-  (query.waiting === undefined || isWaiting(run) === query.waiting) &&
-  (query.since === undefined || run.createdAt >= query.since) &&
-  (query.until === undefined || run.createdAt < query.until) &&
-  (query.by === undefined || run.request.caller?.id === query.by) &&
-  (query.metadata === undefined || hasMetadata(run, query.metadata)) &&
-  (!asksDigests(query) || (run.end !== undefined && isMeant(run.end, query)));
-
-const hasMetadata = ({ request }: StoredRun, wanted: Readonly<Record<string, string>>): boolean =>
-  Object.entries(wanted).every(
-    ([key, value]) =>
-      request.metadata !== undefined &&
-      Object.hasOwn(request.metadata, key) &&
-      metadataText(request.metadata[key]) === value,
-  );
-
-const isMeant = ({ digest, text }: EndOfRun, query: ListQuery): boolean =>
-  (query.tool === undefined || digest.tools.includes(query.tool)) &&
-  (query.model === undefined || digest.models.includes(query.model)) &&
-  (query.code === undefined || digest.code === query.code) &&
-  (query.minMs === undefined || digest.ms >= query.minMs) &&
-  (query.text === undefined || hasWords(text, wordsOf(query.text).slice(0, mostWords)));
+  rowFits(rowOf(run), query) &&
+  (query.text === undefined ||
+    (run.end !== undefined && hasWords(run.end.text, wordsOf(query.text).slice(0, mostWords))));
 
 function hasWords(text: string, wanted: readonly string[]): boolean {
   const words = wordsOf(text);
   return wanted.length > 0 && wanted.every((word) => words.some((other) => other.startsWith(word)));
 }
-
-const isWaiting = ({ state, asking }: StoredRun): boolean => state === "waiting" || (asking > 0 && state !== "done");

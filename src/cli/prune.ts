@@ -19,14 +19,14 @@ export function configure(command: Command): void {
     .option("--json", "print the count as JSON")
     .addHelpText("after", example("venturi prune --older-than 30d", "venturi prune --keep 1000"))
     .action((options: Options) =>
-      withRecordings(loadOptionsOf(command), async ({ journal }, config) => {
+      withRecordings(loadOptionsOf(command), async (recordings, config) => {
         const { retention } = config.journal;
         const olderThan = options.olderThan === undefined ? retention?.age : duration(options.olderThan);
         const keep = options.keep === undefined ? retention?.count : count(options.keep);
         if (olderThan === undefined && keep === undefined) {
           throw wrong("name what to remove: --older-than, --keep, or journal.retention in the configuration");
         }
-        const pruned = await journal.prune({
+        const pruned = await recordings.prune({
           ...(olderThan === undefined ? {} : { olderThan }),
           ...(keep === undefined ? {} : { keep }),
         });
@@ -35,7 +35,7 @@ export function configure(command: Command): void {
           ...(olderThan === undefined ? {} : { olderThan }),
           ...(keep === undefined ? {} : { keep }),
         };
-        await journal.audit({ action: "runs.pruned", by: "local", details });
+        await recordings.journal.audit({ action: "runs.pruned", by: "local", details });
         if (options.json) showJson(process.stdout, JSON.stringify({ pruned }));
         else show(process.stderr, `removed ${pruned} ${pruned === 1 ? "run" : "runs"}\n`);
       }),

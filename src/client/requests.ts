@@ -25,7 +25,7 @@ export interface Call {
 }
 
 /** Repeats what may be repeated, after `retry-after` or a growing wait. */
-export async function send(settings: Settings, call: Call): Promise<Response> {
+async function send(settings: Settings, call: Call): Promise<Response> {
   const repeatable = call.repeatable ?? (call.method ?? "GET") === "GET";
   for (let failures = 1; ; failures++) {
     const error = await once(settings, call).catch((thrown: unknown) => thrown);

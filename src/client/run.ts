@@ -1,9 +1,9 @@
 import { ClientError } from "./client-error.ts";
 import type { LiveSocket } from "./live-socket.ts";
-import { type Call, type Settings, send, sendJson } from "./requests.ts";
+import { type Call, type Settings, sendJson } from "./requests.ts";
 import { type Connect, type FollowOptions, isTerminal, resume } from "./resume.ts";
 import { readStream } from "./sse.ts";
-import type { EventPage, ForkRequest, RunView } from "./venturi.api.d.ts";
+import type { EventPage, Feedback, ForkRequest, GivenFeedback, RunView } from "./venturi.api.d.ts";
 import type { RunEvent } from "./venturi.events.d.ts";
 import type { EventOf, EventsQuery } from "./views.ts";
 
@@ -121,26 +121,34 @@ export class Run {
   }
 
   /** Resolves when the run's last event is written. */
-  async cancel({ reason, signal }: { reason?: string } & CallOptions = {}): Promise<RunView> {
-    const body = reason === undefined ? {} : { reason };
-    const response = await this.#post("run.cancel", "/cancel", { body, signal, repeatable: true });
-    return (await response.json()) as RunView; // the service's schema
+  cancel({ reason, signal }: { reason?: string } & CallOptions = {}): Promise<RunView> {
+    return this.#post("run.cancel", "/cancel", { body: { reason }, signal, repeatable: true });
   }
 
   /** A new run that takes over this one's events up to a step, with edits, and goes on from there. */
   async fork({ signal, ...request }: ForkRequest & CallOptions): Promise<Run> {
-    const response = await this.#post("run.fork", "/fork", { body: request, signal });
-    const { run } = (await response.json()) as { run: string }; // the service's schema
+    const { run } = await this.#post<{ run: string }>("run.fork", "/fork", { body: request, signal });
     return new Run(run, this.#settings, this.#socket);
+  }
+
+  /** Says what somebody thinks of the run. A second one, by the same person and about the same event, replaces the first. */
+  giveFeedback({ signal, ...body }: GivenFeedback & CallOptions): Promise<Feedback> {
+    return this.#post("run.feedback", "/feedback", { body, signal, repeatable: true });
+  }
+
+  /** Oldest first. */
+  async feedback({ signal }: CallOptions = {}): Promise<Feedback[]> {
+    const call = this.#call("run.feedback", { path: "/feedback", signal });
+    return (await sendJson<{ feedback: Feedback[] }>(this.#settings, call)).feedback;
   }
 
   /** Erases the ended run and everything stored of it. */
   async remove({ signal }: CallOptions = {}): Promise<void> {
-    await send(this.#settings, this.#call("run.remove", { method: "DELETE", signal }));
+    await sendJson(this.#settings, this.#call("run.remove", { method: "DELETE", signal }));
   }
 
-  #post(op: string, path: string, call: Partial<Call>): Promise<Response> {
-    return send(this.#settings, this.#call(op, { ...call, method: "POST", path }));
+  #post<Answer>(op: string, path: string, call: Partial<Call>): Promise<Answer> {
+    return sendJson(this.#settings, this.#call(op, { ...call, method: "POST", path }));
   }
 
   #call(op: string, call: Partial<Call>): Call {

@@ -70,6 +70,18 @@ export type Failure = {
   error: ErrorBody;
 };
 
+export type Feedback = {
+  score?: number;
+  label?: string;
+  comment?: string;
+  by: string;
+  seq?: number;
+  /** ms since the epoch */
+  at: number;
+  /** id of the key that sent it */
+  key?: string;
+};
+
 export type ForkRequest = {
   /** seq of the last event taken over: run.started, generation.finished, tool.finished or round.finished */
   after: number;
@@ -102,6 +114,18 @@ export type ForkRequest = {
   tools?: "recorded" | "run" | "ask";
   /** a new conversation; none by default */
   session?: string;
+};
+
+export type GivenFeedback = {
+  /** on a scale of yours, such as -1 and 1, or 1 to 5 */
+  score?: number;
+  /** such as good, wrong, unsafe */
+  label?: string;
+  comment?: string;
+  /** who says so; the key's id when absent */
+  by?: string;
+  /** the event it is about; the whole run when absent */
+  seq?: number;
 };
 
 export type MeView = {
@@ -419,6 +443,16 @@ export type RunsQuery = {
   min?: number;
   /** runs that this key started, by its id */
   key?: string;
+  /** runs with feedback of this label */
+  label?: string;
+  /** runs with feedback of at least this score */
+  minScore?: number;
+  /** runs with feedback of at most this score */
+  maxScore?: number;
+  /** runs with feedback by this person */
+  ratedBy?: string;
+  /** runs with any feedback */
+  rated?: "true";
   cursor?: string;
   limit?: number;
   /** runs of this tenant; for keys that see more than their own */

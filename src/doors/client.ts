@@ -22,6 +22,8 @@ const { door, doorOfClass } = makeDoors(
       steer: "text: string, argument 2: object|undefined with signal => promise",
       cancel: "argument 1: object|undefined with signal => promise",
       fork: "argument 1: object with signal => promise Run",
+      giveFeedback: "argument 1: object with signal => promise",
+      feedback: "argument 1: object|undefined with signal => promise",
       remove: "argument 1: object|undefined with signal => promise",
     },
   },

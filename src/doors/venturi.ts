@@ -65,6 +65,8 @@ const { door, doorOfClass } = makeDoors(
       signal: "run: string, kind: string, body: object, id: string|undefined => promise",
       pending: "run: string => promise",
       agents: "",
+      giveFeedback: "run: string, given: object, options: object|undefined => promise",
+      feedback: "run: string => promise",
       countInput: "request: object, options: object|undefined with signal => promise",
       embed: "request: object, signal: object|undefined => promise",
       remove: "run: string => promise",

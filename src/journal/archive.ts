@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RunEvent } from "../core/run/events.ts";
+import { Feedback } from "../core/run/feedback.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 
 /** A run as one JSON Lines file: its request, then signals, kept wire bytes and events. */
@@ -35,6 +36,8 @@ export const Line = z.union([
       bytes: z.string(),
     }),
   }),
+  /** What is kept beside the run. */
+  z.strictObject({ notes: z.strictObject({ feedback: z.array(Feedback).max(500) }) }),
   /** Base64 of a blob referred to by hash. */
   z.strictObject({ blob: z.strictObject({ hash: z.string(), bytes: z.string() }) }),
 ]);

@@ -4,6 +4,7 @@ import { encodeEvent } from "../core/run/encode-event.ts";
 import type { RunEvent } from "../core/run/events.ts";
 import { mayBeCut } from "../core/run/page.ts";
 import type { Heading } from "./archive.ts";
+import { notesOf } from "./notes.ts";
 
 const page = 500;
 
@@ -22,6 +23,8 @@ export async function* exportRun(journal: Journal, run: string): AsyncGenerator<
   };
   yield `${JSON.stringify(heading)}\n`;
   for (const signal of await journal.signals(run, 0)) yield `${JSON.stringify({ signal })}\n`;
+  const { feedback } = await notesOf(journal, row);
+  if (feedback.length > 0) yield `${JSON.stringify({ notes: { feedback } })}\n`;
   for (const { bytes, ...wire } of (await journal.wire?.(run)) ?? []) {
     yield `${JSON.stringify({ wire: { ...wire, bytes: Buffer.from(bytes).toString("base64") } })}\n`;
   }

@@ -6,6 +6,7 @@ import { isTerminal, type RunEvent } from "../core/run/events.ts";
 import { defaultTenant } from "../core/run/run-request.ts";
 import { excessOfJson, recordLimits } from "../core/values/value-limits.ts";
 import { Heading, Line } from "./archive.ts";
+import { changeNotes } from "./notes.ts";
 
 const op = "journal.import";
 
@@ -43,6 +44,9 @@ export async function importRun(journal: Journal, text: string, name?: string): 
     ),
     events,
   });
+  const feedback = lines.flatMap((line) => ("notes" in line ? line.notes.feedback : []));
+  const row = feedback.length === 0 ? undefined : await journal.get(run);
+  if (row !== undefined) await changeNotes(journal, row, (notes) => ({ ...notes, feedback }));
   return { run, events: events.length, ended };
 }
 

@@ -212,6 +212,8 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
   pending: (run) => runs.pending(run),
   agents: () => runs.agents(),
+  giveFeedback: (run, given, options) => runs.giveFeedback(run, given, options),
+  feedback: (run) => runs.feedback(run),
   wires: (run) => runs.wires(run),
   content: (run, hash) => runs.content(run, hash),
   contentPieces: (run, hash) => runs.contentPieces(run, hash),

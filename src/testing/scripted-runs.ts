@@ -14,6 +14,7 @@ import type {
 } from "../core/ports/runs.ts";
 import { type EventBody, type EventOf, isStep, isTerminal, type RunEvent, type Timing } from "../core/run/events.ts";
 import type { FeedItem, FeedQuery } from "../core/run/feed.ts";
+import type { Feedback, GivenFeedback } from "../core/run/feedback.ts";
 import type { KeptWire } from "../core/run/kept-wire.ts";
 import { isAnswered, isAsked, type PendingQuestion, pendingOf, questionsOpened } from "../core/run/questions.ts";
 import { defaultTenant, type RunRequest } from "../core/run/run-request.ts";
@@ -38,6 +39,7 @@ interface Entry {
   readonly events: RunEvent[];
   readonly abort: AbortController;
   readonly signals: Signal[];
+  readonly feedback: Feedback[];
   wake: Set<() => void>;
   output: string;
 }
@@ -87,6 +89,7 @@ export class ScriptedRuns implements Runs {
       events: [],
       abort: new AbortController(),
       signals: [],
+      feedback: [],
       wake: new Set(),
       output: "",
     };
@@ -181,6 +184,16 @@ export class ScriptedRuns implements Runs {
   async remove(run: string): Promise<void> {
     await this.cancel(run);
     this.#entries.delete(run);
+  }
+
+  async giveFeedback(run: string, given: GivenFeedback): Promise<Feedback> {
+    const feedback = { by: "local", ...given, at: Date.now() };
+    this.#entry(run).feedback.push(feedback);
+    return feedback;
+  }
+
+  async feedback(run: string): Promise<readonly Feedback[]> {
+    return this.#entry(run).feedback;
   }
 
   async wires(run: string): Promise<readonly KeptWire[]> {

@@ -3,9 +3,10 @@ import type { UsageQuery, UsageRow } from "../journal/money.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "../model/provider.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { FeedItem, FeedQuery } from "../run/feed.ts";
+import type { Feedback, GivenFeedback } from "../run/feedback.ts";
 import type { ForkRequest } from "../run/fork.ts";
 import type { KeptWire } from "../run/kept-wire.ts";
-import type { ListQuery } from "../run/list-query.ts";
+import type { RunsQuery } from "../run/list-query.ts";
 import type { PendingQuestion } from "../run/questions.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow } from "../run/run-row.ts";
@@ -121,7 +122,7 @@ export interface Runs {
   /** What happens in all runs, from now on, until `signal` aborts. Begins with `feed.opened`. */
   feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
   get(run: string): Promise<RunRow>;
-  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /** What generations used and cost, in sums that outlive the runs. */
   usage(query: UsageQuery): Promise<UsageRow[]>;
   /** Resolves when the terminal event is written; `details` become part of its error. */
@@ -138,6 +139,10 @@ export interface Runs {
   /** The time as the run's next event would have it: the clock may have been set since it began. */
   now?(run: string): number | undefined;
   agents(): readonly AgentInfo[];
+  /** Keeps what somebody thinks of the run: one per key, person and event, the last one. It is no part of the run's journal. */
+  giveFeedback(run: string, given: GivenFeedback, options?: Pick<StartOptions, "caller">): Promise<Feedback>;
+  /** Oldest first. */
+  feedback(run: string): Promise<readonly Feedback[]>;
   /** Number of tokens the first generation of such a run would read. Starts and stores nothing. */
   countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;
   /** Embeds texts with the agent's model. */

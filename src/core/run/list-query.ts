@@ -1,4 +1,5 @@
 import { VenturiError } from "../errors/errors.ts";
+import type { FeedbackFilter } from "./feedback.ts";
 import type { RunState } from "./run-row.ts";
 
 export interface ListQuery {
@@ -33,6 +34,12 @@ export interface ListQuery {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Only ended runs, in this order instead of that of their arrival; `costliest`: only those whose cost is known. */
   readonly sort?: "longest" | "costliest";
+}
+
+/** What the host answers beyond a journal: what is kept beside the runs. */
+export interface RunsQuery extends ListQuery {
+  /** Runs that somebody gave such feedback. */
+  readonly feedback?: FeedbackFilter;
 }
 
 /** Metadata as filters compare it: undefined for what is no text, number or boolean. */

@@ -16,7 +16,8 @@ import type {
 } from "../../core/ports/runs.ts";
 import type { Scope } from "../../core/ports/scopes.ts";
 import type { FeedQuery } from "../../core/run/feed.ts";
-import type { ListQuery } from "../../core/run/list-query.ts";
+import type { Feedback, GivenFeedback } from "../../core/run/feedback.ts";
+import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
@@ -118,7 +119,7 @@ export class CallerRuns implements Runs {
     return row;
   }
 
-  async list(query: ListQuery): ReturnType<Runs["list"]> {
+  async list(query: RunsQuery): ReturnType<Runs["list"]> {
     const { agents } = this.#caller;
     this.#maySee(query.agent);
     const within = { ...tenantOf(this.#caller, query), ...(agents === undefined ? {} : { agents }) };
@@ -169,6 +170,16 @@ export class CallerRuns implements Runs {
     const { tenant } = await this.#own(run, "steer");
     await this.#runs.remove(run);
     await this.#admit.audit({ action: "run.removed", by: this.#caller.id, tenant, run });
+  }
+
+  async giveFeedback(run: string, given: GivenFeedback): Promise<Feedback> {
+    await this.#own(run, "steer");
+    return await this.#runs.giveFeedback(run, given, { caller: this.#by });
+  }
+
+  async feedback(run: string): ReturnType<Runs["feedback"]> {
+    await this.#own(run, "see");
+    return await this.#runs.feedback(run);
   }
 
   async wires(run: string): ReturnType<Runs["wires"]> {
@@ -282,7 +293,7 @@ export class CallerRuns implements Runs {
 const noRun = (run: string): VenturiError => new VenturiError("run.get", "not_found", `there is no run "${run}"`);
 
 /** Sessions of two tenants may have one name, so a session is the caller's own unless a tenant is named. */
-function tenantOf(caller: KeyHolder, { tenant, session }: ListQuery): Pick<ListQuery, "tenant"> {
+function tenantOf(caller: KeyHolder, { tenant, session }: RunsQuery): Pick<RunsQuery, "tenant"> {
   if (tenant === undefined) return caller.tenants === "all" && session === undefined ? {} : { tenant: caller.tenant };
   if (tenant === caller.tenant || caller.tenants === "all") return { tenant };
   const message = `this key sees the runs of its own tenant, "${caller.tenant}"; \`tenants: all\` of its entry under server.auth lets it see the others`;

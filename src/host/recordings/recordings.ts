@@ -1,5 +1,5 @@
 import { VenturiError } from "../../core/errors/errors.ts";
-import type { Journal } from "../../core/journal/journal.ts";
+import type { Journal, PruneOptions } from "../../core/journal/journal.ts";
 import { systemClock } from "../../core/ports/clock.ts";
 import type { RunEvent } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
@@ -7,6 +7,7 @@ import { exportRun } from "../../journal/export.ts";
 import { type Fixture, toFixture } from "../../journal/fixture.ts";
 import { readHistory } from "../../journal/history.ts";
 import { type Imported, importRun } from "../../journal/import.ts";
+import { pruneRuns } from "../../journal/notes.ts";
 import { replay } from "../../journal/replay.ts";
 
 /** Operations on recorded runs, independent of the service that recorded them. */
@@ -24,6 +25,11 @@ export class Recordings {
 
   import(text: string, name?: string): Promise<Imported> {
     return importRun(this.journal, text, name);
+  }
+
+  /** Removes runs and what is kept beside them; how many runs there were. */
+  prune(options: PruneOptions): Promise<number> {
+    return pruneRuns(this.journal, options);
   }
 
   /** `speed`: speed factor; infinite: no delays. */

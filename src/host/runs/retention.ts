@@ -2,6 +2,7 @@ import { messageOf } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { pruneRuns } from "../../journal/notes.ts";
 import type { JournalEntry } from "../config/entries.ts";
 
 const interval = 10 * 60_000;
@@ -33,7 +34,7 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
   const prune = async () => {
     const started = clock.monotonic();
     try {
-      const runs = await journal.prune(limits);
+      const runs = await pruneRuns(journal, limits);
       if (runs > 0)
         log.info("retention removed ended runs", { runs, ...kept, ms: Math.round(clock.monotonic() - started) });
     } catch (thrown) {

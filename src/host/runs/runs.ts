@@ -30,15 +30,17 @@ import type {
 import { Telemetry } from "../../core/ports/telemetry.ts";
 import type { RunEvent } from "../../core/run/events.ts";
 import type { FeedItem, FeedQuery } from "../../core/run/feed.ts";
+import type { Feedback, GivenFeedback } from "../../core/run/feedback.ts";
 import type { ForkRequest } from "../../core/run/fork.ts";
 import type { KeptWire } from "../../core/run/kept-wire.ts";
-import type { ListQuery } from "../../core/run/list-query.ts";
+import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { PendingQuestion } from "../../core/run/questions.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
 import { valueSize } from "../../core/values/value-size.ts";
 import { Followers } from "../../journal/followers.ts";
+import { notesOf, pruneRuns } from "../../journal/notes.ts";
 import { Admission } from "../access/admission.ts";
 import { Config } from "../config/load.ts";
 import type { LimitSettings } from "../config/server.ts";
@@ -59,6 +61,7 @@ import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareCo
 import { checked, keptRequest } from "./kept-request.ts";
 import { idleFor } from "./queue-time.ts";
 import { pruneRest } from "./retention.ts";
+import { giveFeedback, listRated } from "./run-feedback.ts";
 import { newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
@@ -237,9 +240,11 @@ export class HostRuns implements Runs {
     return this.#marked(await existingRun(this.#parts.journal, run));
   }
 
-  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+  async list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    const { journal } = this.#parts;
     // A session is listed to go on with it, so its last run must not be missing.
-    const page = await this.#parts.journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
+    const listed = () => journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
+    const page = await (query.feedback === undefined ? listed() : listRated(journal, query));
     return { ...page, runs: page.runs.map((row) => this.#marked(row)) };
   }
 
@@ -293,6 +298,16 @@ export class HostRuns implements Runs {
     return this.#executor.now(run);
   }
 
+  async giveFeedback(run: string, given: GivenFeedback, options: StartOptions = {}): Promise<Feedback> {
+    const { journal, clock } = this.#parts;
+    const source = { now: Math.floor(clock.now()), key: options.caller?.id };
+    return await giveFeedback(journal, await this.get(run), { given, source });
+  }
+
+  async feedback(run: string): Promise<readonly Feedback[]> {
+    return (await notesOf(this.#parts.journal, await this.get(run))).feedback;
+  }
+
   async wires(run: string): Promise<readonly KeptWire[]> {
     await this.get(run);
     return (await this.#parts.journal.wire?.(run)) ?? [];
@@ -326,7 +341,7 @@ export class HostRuns implements Runs {
   async remove(run: string): Promise<void> {
     await this.cancel(run, "the run is removed");
     const { session, tenant } = await this.get(run);
-    await this.#parts.journal.prune({ runs: [run] });
+    await pruneRuns(this.#parts.journal, { runs: [run] });
     if (session !== undefined) this.#sessions.forget(tenant, session);
     this.#parts.telemetry.forget(run);
     this.#sweepLater();
@@ -337,11 +352,9 @@ export class HostRuns implements Runs {
     const { clock, journal, log } = this.#parts;
     this.#stopSweep ??= clock.after(sweepAfter, () => {
       this.#stopSweep = undefined;
-      journal
-        .prune({ rest: pruneRest })
-        .catch((thrown: unknown) =>
-          log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
-        );
+      pruneRuns(journal, { rest: pruneRest }).catch((thrown: unknown) =>
+        log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
+      );
     });
   }
 

@@ -30,6 +30,8 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     doing: async (run) => runs.doing?.(run),
     now: (run) => runs.now?.(run),
     agents: () => runs.agents(),
+    giveFeedback: (run, given, options) => runs.giveFeedback(run, given, options),
+    feedback: (run) => runs.feedback(run),
     wires: (run) => runs.wires(run),
     content: (run, hash) => runs.content(run, hash),
     contentPieces: (run, hash) => runs.contentPieces(run, hash),

@@ -15,6 +15,7 @@ from .models import (
     AgentView,
     Approval,
     EventPage,
+    Feedback,
     FeedItem,
     ForkRequest,
     MeView,
@@ -104,7 +105,7 @@ class AsyncVenturiClient:
         limit: int | None = None,
         **filters: str | float,
     ) -> tuple[list[RunView], str | None]:
-        """One page, newest first, and the cursor of the next. ``filters``: tool, model, code, min, key."""
+        """One page, newest first, and the cursor of the next. ``filters``: tool, model, code, min, key, label, minScore."""
         params = protocol.given(
             agent=agent, session=session, status=status, q=q, since=since, until=until, cursor=cursor, limit=limit
         )
@@ -302,6 +303,24 @@ class AsyncRun:
     async def cancel(self, *, reason: str | None = None) -> RunView:
         """Answers when the run's last event is written."""
         return RunView.model_validate(await self._client.request(protocol.cancel_call(self.id, reason)))
+
+    async def give_feedback(
+        self,
+        *,
+        score: float | None = None,
+        label: str | None = None,
+        comment: str | None = None,
+        by: str | None = None,
+        seq: int | None = None,
+    ) -> Feedback:
+        """Says what somebody thinks of the run. A second one, by the same person and about the same event, replaces the first."""
+        body = protocol.given(score=score, label=label, comment=comment, by=by, seq=seq)
+        return Feedback.model_validate(await self._client.request(protocol.feedback_call(self.id, body)))
+
+    async def feedback(self) -> list[Feedback]:
+        """Oldest first."""
+        answer = await self._client.request(protocol.feedback_call(self.id))
+        return [Feedback.model_validate(row) for row in answer["feedback"]]
 
     async def remove(self) -> None:
         """Erases the ended run and everything stored of it."""

@@ -97,6 +97,10 @@ def fork_call(run: str, request: ForkRequest) -> Call:
     return Call("run.fork", run_path(run, "/fork"), "POST", body=dump(request), repeatable=False)
 
 
+def feedback_call(run: str, body: Mapping[str, Any] | None = None) -> Call:
+    return Call("run.feedback", run_path(run, "/feedback"), "GET" if body is None else "POST", body=body)
+
+
 def request_of(agent: str, input: str | RunInput, settings: Mapping[str, Any]) -> StartRequest:
     return StartRequest(agent=agent, input=input, **given(**settings))
 

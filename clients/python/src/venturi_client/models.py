@@ -1247,6 +1247,16 @@ FeedItem = Annotated[
 ]
 
 
+class Feedback(Model):
+    score: float | None = None
+    label: str | None = None
+    comment: str | None = None
+    by: str
+    seq: int | None = None
+    at: float
+    key: str | None = None
+
+
 class ForkRequestEdit(Model):
     call: str
     output: str
@@ -1278,6 +1288,14 @@ class ForkRequest(Model):
     options: ForkRequestOptions | None = None
     tools: Literal["recorded", "run", "ask"] | str | None = None
     session: str | None = None
+
+
+class GivenFeedback(Model):
+    score: float | None = None
+    label: str | None = None
+    comment: str | None = None
+    by: str | None = None
+    seq: int | None = None
 
 
 class MeView(Model):

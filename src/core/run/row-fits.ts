@@ -1,0 +1,30 @@
+import { type ListQuery, metadataText } from "./list-query.ts";
+import type { RunRow } from "./run-row.ts";
+
+/**
+ * Whether a row is what the query asks for, as far as a row can tell: the words of `text`, the order and the page are the
+ * journal's.
+ */
+export const rowFits = (row: RunRow, query: ListQuery): boolean =>
+  (query.tenant === undefined || row.tenant === query.tenant) &&
+  (query.agents === undefined || query.agents.includes(row.agent)) &&
+  (query.agent === undefined || row.agent === query.agent) &&
+  (query.session === undefined || row.session === query.session) &&
+  (query.state === undefined || row.state === query.state) &&
+  (query.outcome === undefined || row.outcome === query.outcome) &&
+  (query.waiting === undefined || isWaiting(row) === query.waiting) &&
+  (query.since === undefined || row.createdAt >= query.since) &&
+  (query.until === undefined || row.createdAt < query.until) &&
+  (query.by === undefined || row.request.caller?.id === query.by) &&
+  (query.tool === undefined || row.digest?.tools.includes(query.tool) === true) &&
+  (query.model === undefined || row.digest?.models.includes(query.model) === true) &&
+  (query.code === undefined || row.digest?.code === query.code) &&
+  (query.minMs === undefined || (row.digest !== undefined && row.digest.ms >= query.minMs)) &&
+  Object.entries(query.metadata ?? {}).every(
+    ([key, value]) =>
+      row.request.metadata !== undefined &&
+      Object.hasOwn(row.request.metadata, key) &&
+      metadataText(row.request.metadata[key]) === value,
+  );
+
+const isWaiting = ({ state, asking }: RunRow): boolean => state === "waiting" || (asking > 0 && state !== "done");
