@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -108,12 +109,13 @@ export class House {
     headers: Record<string, string> = {},
   ): Promise<T> {
     const json = { "content-type": "application/json" };
-    const response = await fetch(`${this.url}${path}`, {
+    const request = {
       method,
       headers: { accept: "application/json", ...(body === undefined ? {} : json), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(30_000),
-    });
+    };
+    const isRepeatable = method === "GET" || "idempotency-key" in headers;
+    const response = await this.#fetch(path, request, isRepeatable ? 40 : 1);
     const text = await response.text();
     if (!response.ok) throw new Error(`${response.status} of ${path}: ${text}`);
     return JSON.parse(text) as T; // by the service's own schemas
@@ -122,8 +124,22 @@ export class House {
   async run(agent: string, rest: Record<string, unknown> = {}): Promise<string> {
     const { run } = await this.ask<{ run: string }>("/v1/runs", { agent, input: "go", ...rest }, "POST", {
       prefer: "respond-async",
+      "idempotency-key": randomUUID(),
     });
     return run;
+  }
+
+  /** Asks again while the service's process is being replaced: one that ends closes its connections. */
+  async #fetch(path: string, request: RequestInit, attempts: number): Promise<Response> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const response = await fetch(`${this.url}${path}`, { ...request, signal: AbortSignal.timeout(30_000) });
+        return new Response(await response.text(), response);
+      } catch (thrown) {
+        if (!(thrown instanceof TypeError) || attempt === attempts) throw thrown;
+        await pause(100);
+      }
+    }
   }
 
   why(run: string): Promise<Why> {

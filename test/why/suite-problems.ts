@@ -6,23 +6,20 @@ import type { AddressInfo } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { RunEvent } from "../../src/core/run/events.ts";
-import type { Cause } from "../../src/serve/why/causes.ts";
-import type { Why } from "../../src/serve/why/why.ts";
 import { venturi } from "../cli/venturi.ts";
 import { House, type HouseOptions, pause } from "./house.ts";
+import { must, partOf, toolModule, waitFor } from "./must.ts";
 
-const tool = (name: string, body: string) =>
-  `export const ${name} = { description: "${name}", parameters: { type: "object" }, effect: "effectful", ${body} };\n`;
 const wait = (ms: number) => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
 const files = {
   "tools.mjs": [
-    tool("quick", "call: () => 'done'"),
-    tool("slow", `async call() { ${wait(1_500)} return 'at last'; }`),
-    tool("long", `async call() { ${wait(6_000)} return 'at last'; }`),
-    tool("paid", "call: () => 'paid', approval: 'always'"),
-    tool("exits", `async call() { ${wait(1_000)} process.exit(3); }`),
-    tool("leaves", "call() { process.exit(0); }"),
-    tool("hoards", "call() { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }"),
+    toolModule("quick", "call: () => 'done'"),
+    toolModule("slow", `async call() { ${wait(1_500)} return 'at last'; }`),
+    toolModule("long", `async call() { ${wait(6_000)} return 'at last'; }`),
+    toolModule("paid", "call: () => 'paid', approval: 'always'"),
+    toolModule("exits", `async call() { ${wait(1_000)} process.exit(3); }`),
+    toolModule("leaves", "call() { process.exit(0); }"),
+    toolModule("hoards", "call() { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }"),
   ].join(""),
 };
 const pluginWith = (hook: string) => `
@@ -59,15 +56,6 @@ const config = {
   },
   tools: Object.fromEntries(tools.map((name) => [name, { type: "module", path: "./tools.mjs", export: name }])),
   agents,
-};
-
-const partOf = ({ parts }: Why, part: string) =>
-  parts.reduce((sum, each) => sum + (each.part === part ? each.ms : 0), 0);
-const must = (why: Why, cause: Cause, ...says: readonly RegExp[]) => {
-  expect(why.cause, `${why.summary} ${JSON.stringify(why.parts)}`).to.equal(cause);
-  for (const pattern of says) expect(why.summary).to.match(pattern);
-  const sum = why.parts.reduce((total, { ms }) => total + ms, 0);
-  expect(Math.abs(sum - why.ms)).to.be.at.most(why.parts.length);
 };
 
 /** Problems outside the model, each in whole processes, asked about while it lasts and afterwards. */
@@ -298,8 +286,3 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     expect(line?.ms).to.be.closeTo(why.ms, 3);
   });
 });
-
-async function waitFor(isTrue: () => Promise<boolean>, ms = 15_000): Promise<void> {
-  for (const end = performance.now() + ms; performance.now() < end; await pause(100)) if (await isTrue()) return;
-  throw new Error(`not within ${ms} ms`);
-}
