@@ -6,7 +6,7 @@ export type AgentChanged = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -23,7 +23,7 @@ export type AgentRevised = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -38,7 +38,7 @@ export type ApprovalRequested = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -62,7 +62,7 @@ export type ApprovalResolved = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -83,7 +83,7 @@ export type BudgetExceeded = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -109,7 +109,7 @@ export type BudgetWarned = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -135,7 +135,7 @@ export type ContextCompacted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -304,7 +304,7 @@ export type GenerationFailed = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -324,7 +324,7 @@ export type GenerationFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -379,7 +379,7 @@ export type MessageAdded = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -411,7 +411,7 @@ export type ProviderActivity = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -430,7 +430,7 @@ export type QuestionAnswered = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -450,7 +450,7 @@ export type QuestionAsked = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -478,7 +478,7 @@ export type ReasoningDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -510,7 +510,7 @@ export type RefusalDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -530,7 +530,7 @@ export type RoundFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -546,7 +546,7 @@ export type RoundRetracted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -562,7 +562,7 @@ export type RoundStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -583,7 +583,7 @@ export type RunFailed = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -610,7 +610,7 @@ export type RunFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -645,7 +645,7 @@ export type RunResumed = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -660,7 +660,7 @@ export type RunStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -698,7 +698,7 @@ export type TextDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -741,6 +741,7 @@ export type Timing = {
   client: number;
   journal?: number;
   stalled?: number;
+  gc?: number;
   down?: number;
   runtime: number;
 };
@@ -751,7 +752,7 @@ export type ToolCallDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -784,7 +785,7 @@ export type ToolCallReady = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -803,7 +804,7 @@ export type ToolCallRejected = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -822,7 +823,7 @@ export type ToolCallStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -845,7 +846,7 @@ export type ToolFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -885,7 +886,7 @@ export type ToolOutput = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -920,7 +921,7 @@ export type ToolStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
     name?: string;
     from: number;
     ms: number;

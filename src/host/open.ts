@@ -239,11 +239,19 @@ const startUp = 10_000;
 
 function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
   const opened = systemClock.monotonic();
-  return new EventLoopMonitor(systemClock, ({ ms, culprit, busy }) => {
-    telemetry.stalled(ms, culprit);
+  let quietUntil = 0;
+  return new EventLoopMonitor(systemClock, ({ part, ms, culprit, busy }) => {
+    if (part === "blocked") telemetry.stalled(ms, culprit);
     const isNews = culprit !== undefined || (busy && systemClock.monotonic() - opened > startUp);
     if (ms < longStall || !isNews) return;
-    log.warn("the event loop was blocked; work that takes long belongs in a worker thread", {
+    // Collections come by the dozen.
+    if (part === "gc" && systemClock.monotonic() < quietUntil) return;
+    if (part === "gc") quietUntil = systemClock.monotonic() + startUp;
+    const what =
+      part === "gc"
+        ? "garbage collection takes much of the process's time; memory is filled faster than it can be freed"
+        : "the event loop was blocked; work that takes long belongs in a worker thread";
+    log.warn(what, {
       ms: Math.round(ms),
       ...(culprit === undefined ? {} : { culprit }),
     });

@@ -380,7 +380,10 @@ describe("a chain of hooks", () => {
     const blamed: string[] = [];
     const owner = {
       clock,
-      stalls: { blame: (what: string) => blamed.push(what), totalMs: 0 } as never,
+      stalls: {
+        blame: ({ what, run }: { what: string; run: string }) => blamed.push(`${what} of run ${run}`),
+        totalMs: 0,
+      } as never,
       fail: () => {},
     };
     const context = { run: "r", agent: "a", context: "c", signal: controller.signal };

@@ -12,6 +12,7 @@ import type { Waits } from "./waits.ts";
 export interface HookOwner {
   readonly clock: Clock;
   readonly stalls?: Stalls | undefined;
+  readonly tenant?: string | undefined;
   readonly waits?: Waits;
   fail(error: VenturiError): void;
 }
@@ -103,10 +104,10 @@ export class HookChain {
 
   #enter(name: string, call: () => unknown): unknown {
     const { run } = this.#context;
-    const { fail, stalls } = this.#owner;
+    const { fail, stalls, tenant } = this.#owner;
     const before = this.#clock.monotonic();
     const returned = inScope({ what: name, run, fail }, call);
-    stalls?.blame(`${name} of run ${run}`, this.#clock.monotonic() - before);
+    stalls?.blame({ what: name, run, tenant }, this.#clock.monotonic() - before);
     return returned;
   }
 

@@ -101,7 +101,7 @@ export class RunContext {
     this.produced = producedIn(parts.history);
     this.state.useIds(parts.session);
     this.times = RunTimes.of(parts.history);
-    this.waits = parts.waits ?? new Waits(parts.clock, parts.stalls);
+    this.waits = parts.waits ?? new Waits(parts.clock, parts.stalls, { tenant: parts.tenant });
     this.#offset = (parts.now?.() ?? parts.clock.now()) - parts.clock.monotonic();
     if (parts.queued !== undefined) {
       const { ms, name } = parts.queued;
@@ -129,10 +129,10 @@ export class RunContext {
   }
 
   #hooksOf(agent: AgentDefinition): HookChain {
-    const { clock, stalls, request } = this.parts;
+    const { clock, stalls, request, tenant } = this.parts;
     return new HookChain(
       agent.hooks,
-      { clock, stalls, waits: this.waits, fail: (error) => this.abort(error) },
+      { clock, stalls, tenant, waits: this.waits, fail: (error) => this.abort(error) },
       {
         run: this.run,
         agent: agent.name,

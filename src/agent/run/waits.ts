@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/ports/clock.ts";
-import { noStalls, type Stalls } from "../../core/ports/stalls.ts";
+import { noStalls, type PastStall, type Stalls } from "../../core/ports/stalls.ts";
 import type { EventBody } from "../../core/run/events.ts";
 import { noticeable, type TimePart, type Waited } from "../../core/run/run-times.ts";
 
@@ -10,6 +10,13 @@ interface Wait {
   since: number;
 }
 
+export interface WaitsOf {
+  /** Why the journal could not be written since a moment, if it could not. */
+  readonly trouble?: (since: number) => string | undefined;
+  /** Whose run it is. */
+  readonly tenant?: string | undefined;
+}
+
 /**
  * What a run waits for that its events do not show: commits, hooks, its reader, a busy process. Short waits add up; once they are
  * noticeable, the next step carries them, so that whoever reads the run's events charges its time the same way.
@@ -18,21 +25,18 @@ export class Waits {
   readonly #clock: Clock;
   readonly #stalls: Stalls;
   readonly #trouble: (since: number) => string | undefined;
+  readonly #tenant: string | undefined;
   readonly #open = new Set<Wait>();
   /** Waits that are over, by what was waited for; `since` of the first. */
   readonly #due = new Map<string, Wait & { ms: number }>();
   #stallsSeen: number;
 
-  /** `trouble`: why the journal could not be written since a moment, if it could not. */
-  constructor(
-    clock: Clock,
-    stalls: Stalls = noStalls,
-    trouble: (since: number) => string | undefined = () => undefined,
-  ) {
+  constructor(clock: Clock, stalls: Stalls = noStalls, { trouble = () => undefined, tenant }: WaitsOf = {}) {
     this.#clock = clock;
     this.#stalls = stalls;
     this.#trouble = trouble;
-    this.#stallsSeen = clock.monotonic();
+    this.#tenant = tenant;
+    this.#stallsSeen = stalls.last ?? 0;
   }
 
   /** Returns a function that ends the wait. */
@@ -73,9 +77,9 @@ export class Waits {
       this.#add(wait);
       wait.since = since;
     }
-    for (const { from, ms, culprit = "" } of this.#stalls.since?.(this.#stallsSeen) ?? []) {
-      this.#stallsSeen = Math.max(this.#stallsSeen, from + ms);
-      this.past("blocked", culprit, { since: from, ms });
+    for (const stall of this.#stalls.since?.(this.#stallsSeen) ?? []) {
+      this.#stallsSeen = stall.order;
+      this.past(stall.part, this.#blamed(stall), { since: stall.from, ms: stall.ms });
     }
     if (this.#due.size === 0) return;
     const waited: Waited[] = [];
@@ -90,6 +94,13 @@ export class Waits {
       });
     }
     if (waited.length > 0) body.waited = waited;
+  }
+
+  /** Nobody learns of another tenant's runs. */
+  #blamed({ culprit, isGuess }: PastStall): string {
+    if (culprit === undefined) return "";
+    const who = culprit.tenant === this.#tenant ? `${culprit.what} of run ${culprit.run}` : "another tenant's run";
+    return isGuess ? `something, while ${who} ran,` : who;
   }
 
   #nameOf({ part, name, since }: Wait): string {

@@ -164,19 +164,25 @@ class ToolCall {
     signal.throwIfAborted();
     const { tool, input } = this.#execution;
     const context = this.#context();
-    const { clock, stalls } = this.#run.parts;
+    const { clock, stalls, tenant } = this.#run.parts;
     const before = clock.monotonic();
     const scope = {
       what: `tool ${tool.name}`,
       run: this.#run.run,
       fail: (error: VenturiError) => this.#run.abort(error),
     };
-    const returned = inScope(scope, () => tool.call(input, context));
-    stalls?.blame(`tool ${tool.name} of run ${this.#run.run}`, clock.monotonic() - before);
-    const value = isAsyncIterable(returned)
-      ? await inScope(scope, () => drain(returned, context, clock))
-      : await returned;
-    return succeeded(value);
+    const culprit = { what: `tool ${tool.name}`, run: this.#run.run, tenant };
+    const end = stalls?.during?.(culprit);
+    try {
+      const returned = inScope(scope, () => tool.call(input, context));
+      stalls?.blame(culprit, clock.monotonic() - before);
+      const value = isAsyncIterable(returned)
+        ? await inScope(scope, () => drain(returned, context, clock))
+        : await returned;
+      return succeeded(value);
+    } finally {
+      end?.();
+    }
   }
 
   settle(): void {

@@ -56,6 +56,8 @@ export const Timing = z.strictObject({
   journal: z.number().exactOptional(),
   /** Event loop of the process was blocked. */
   stalled: z.number().default(0),
+  /** The process collected garbage. */
+  gc: z.number().exactOptional(),
   /** Its worker was gone. */
   down: z.number().exactOptional(),
   runtime: z.number(),

@@ -12,6 +12,7 @@ export const timeParts = [
   "client",
   "journal",
   "blocked",
+  "gc",
   "down",
   "runtime",
 ] as const;

@@ -96,7 +96,10 @@ export class RunPipeline implements StreamPipeline {
     const host = { journal: this.#journal, clock: this.#clock };
     const meter = this.#revision.budgets?.meter(claim, this.#work.billing, host);
     const { run } = claim.ownership;
-    const waits = new Waits(this.#clock, this.#stalls, (since) => this.#writes.failedSince(since));
+    const waits = new Waits(this.#clock, this.#stalls, {
+      trouble: (since) => this.#writes.failedSince(since),
+      tenant,
+    });
     this.#work.live?.(() => waits.current);
     const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#work.now());
     await runAgent(

@@ -1,5 +1,7 @@
+import { PerformanceObserver } from "node:perf_hooks";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { PastStall, Stalls } from "../../core/ports/stalls.ts";
+import type { Culprit, PastStall, Stalls } from "../../core/ports/stalls.ts";
+import { PluginTimes } from "./plugin-times.ts";
 
 /** Sampling interval while someone watches, and how late a sample must be to count as a stall, ms. */
 const interval = 50;
@@ -8,13 +10,15 @@ const threshold = 50;
 const resting = 1_000;
 /** A stall this long makes connections and timeouts fail that would not have, ms. */
 const long = 500;
-/** A culprit reported longer ago than this belongs to another stall, ms. */
-const memory = 100;
+/** Collections that take this much of a second hold up whoever runs, ms; fewer are what any program has. */
+const pressure = 200;
+const pressureWindow = 1_000;
 
 const recently = 10_000;
 const mostRecent = 200;
 
 export interface Stall {
+  readonly part: PastStall["part"];
   readonly ms: number;
   /** The code responsible, if known. */
   readonly culprit: string | undefined;
@@ -35,7 +39,11 @@ export class EventLoopMonitor implements Stalls {
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
   #cpu = process.cpuUsage();
-  #blamed: { readonly culprit: string; readonly ms: number; readonly at: number } | undefined;
+  #order = 0;
+  readonly #plugins = new PluginTimes();
+  /** Collections of the last second. */
+  #collections: { readonly from: number; readonly ms: number }[] = [];
+  #collector: PerformanceObserver | undefined;
 
   constructor(clock: Clock, report: (stall: Stall) => void) {
     this.#clock = clock;
@@ -52,10 +60,12 @@ export class EventLoopMonitor implements Stalls {
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#rest();
   }
 
   watch(): () => void {
     this.#watchers += 1;
+    if (this.#timer !== undefined) this.#observeCollections();
     if (this.#every !== interval && this.#timer !== undefined) {
       this.look(); // it may be late already
       this.#sample(interval);
@@ -67,8 +77,16 @@ export class EventLoopMonitor implements Stalls {
     };
   }
 
-  blame(culprit: string, ms: number): void {
-    if (ms >= threshold && ms >= (this.#blamed?.ms ?? 0)) this.#blamed = { culprit, ms, at: this.#clock.monotonic() };
+  get last(): number {
+    return this.#order;
+  }
+
+  during(culprit: Culprit): () => void {
+    return this.#plugins.begin(culprit, this.#clock);
+  }
+
+  blame(culprit: Culprit, ms: number): void {
+    if (ms >= threshold) this.#plugins.ran(culprit, this.#clock.monotonic(), ms);
   }
 
   /** Its timer may fire after those that are asking why they fired. */
@@ -79,21 +97,20 @@ export class EventLoopMonitor implements Stalls {
 
   /** Blocked time in the last ten seconds, ms: total and longest. */
   recent(): { readonly blockedMs: number; readonly longestMs: number } {
-    const times = this.#endedAfter(this.#clock.monotonic() - recently).map(({ ms }) => ms);
+    const since = this.#clock.monotonic() - recently;
+    const times = this.#recent
+      .filter(({ part, from, ms }) => part === "blocked" && from + ms > since)
+      .map(({ ms }) => ms);
     return {
       blockedMs: Math.round(times.reduce((sum, ms) => sum + ms, 0)),
       longestMs: Math.round(Math.max(0, ...times)),
     };
   }
 
-  since(at: number): readonly PastStall[] {
+  since(order: number): readonly PastStall[] {
     // The timer may come after what the stall delayed.
     if (this.#timer !== undefined && this.#clock.monotonic() - this.#expected >= threshold) this.look();
-    return this.#endedAfter(at);
-  }
-
-  #endedAfter(at: number): PastStall[] {
-    return this.#recent.filter(({ from, ms }) => from + ms > at);
+    return this.#recent.filter((stall) => stall.order > order);
   }
 
   /** Called by the timer. */
@@ -101,20 +118,50 @@ export class EventLoopMonitor implements Stalls {
     const now = this.#clock.monotonic();
     const late = now - this.#expected;
     this.#expected = now + this.#every;
-    const blamed = this.#blamed;
-    this.#blamed = undefined;
     const { user, system } = process.cpuUsage(this.#cpu);
+    const used = (user + system) / 1_000;
     this.#cpu = process.cpuUsage();
     if (late < threshold) return;
     if (late >= long) this.#longAt = now;
     this.totalMs += late;
     this.longestMs = Math.max(this.longestMs, late);
-    const known = blamed !== undefined && now - blamed.at < late + memory;
-    const busy = (user + system) / 1_000 > late / 2;
-    const culprit = known ? blamed.culprit : undefined;
-    this.#recent.push({ from: now - late, ms: late, culprit });
+    this.#record({ part: "blocked", from: now - late, ms: late }, used);
+  }
+
+  /** Given what Node measured; it comes a little after the collection. */
+  collected(collections: readonly { readonly startTime: number; readonly duration: number }[]): void {
+    for (const { startTime: from, duration: ms } of collections) {
+      this.#collections.push({ from, ms });
+      this.#collections = this.#collections.filter((each) => each.from > from - pressureWindow);
+      const sum = this.#collections.reduce((total, each) => total + each.ms, 0);
+      if (sum < pressure) continue;
+      const since = this.#collections[0]?.from ?? from;
+      this.#collections = [];
+      this.#record({ part: "gc", from: since, ms: sum }, sum);
+    }
+  }
+
+  #record(stall: Pick<PastStall, "part" | "from" | "ms">, used: number): void {
+    const { part, from, ms } = stall;
+    const blamed = this.#plugins.culprit(from, from + ms);
+    this.#order += 1;
+    this.#recent.push({ order: this.#order, ...stall, ...blamed });
     if (this.#recent.length > mostRecent) this.#recent.shift();
-    this.#report({ ms: late, culprit, busy });
+    const culprit =
+      blamed.culprit && !blamed.isGuess ? `${blamed.culprit.what} of run ${blamed.culprit.run}` : undefined;
+    this.#report({ part, ms, culprit, busy: used > ms / 2 });
+  }
+
+  #observeCollections(): void {
+    if (this.#collector !== undefined) return;
+    this.#collector = new PerformanceObserver((list) => this.collected(list.getEntries()));
+    this.#collector.observe({ entryTypes: ["gc"] });
+  }
+
+  #rest(): void {
+    this.#collector?.disconnect();
+    this.#collector = undefined;
+    this.#collections = [];
   }
 
   #sample(every: number): void {
@@ -126,6 +173,8 @@ export class EventLoopMonitor implements Stalls {
 
   #onTime(): void {
     this.look();
-    if (this.#watchers === 0 && this.#every !== resting) this.#sample(resting);
+    if (this.#watchers > 0 || this.#every === resting) return;
+    this.#sample(resting);
+    this.#rest();
   }
 }

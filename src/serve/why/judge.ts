@@ -108,6 +108,7 @@ const byPart: Readonly<Record<TimePart, Cause>> = {
   client: "slow_client",
   journal: "slow_journal",
   blocked: "blocked_loop",
+  gc: "garbage_collection",
   hook: "slow_hook",
   runtime: "runtime",
 };
@@ -153,7 +154,8 @@ function mishap(story: Story): Cause | undefined {
   if (story.attempts.some(({ error }) => error !== undefined)) return failoverOrRetry(story);
   if (isEmpty(story)) return "empty_answer";
   if (story.crashes.length > 0) return crashOf(story);
-  return story.resumes > 0 ? "taken_over" : undefined;
+  if (story.resumes > 0) return "taken_over";
+  return [...story.tools.values()].some(({ cut }) => cut !== undefined) ? "result_cut" : undefined;
 }
 
 /** Whether several models failed in turn, or one was retried. */

@@ -11,6 +11,8 @@ export interface ToolStory {
   error: ErrorJson | undefined;
   /** The run it started, if it is an agent. */
   child: string | undefined;
+  /** Characters of its result, and how many of them the model got, if not all. */
+  cut?: { readonly shown: number; readonly length: number };
 }
 
 export interface QuestionStory {
@@ -150,7 +152,9 @@ export class Story {
 
   #finishTool(event: EventOf<"tool.finished">): void {
     const tool = this.tools.get(event.call) ?? { name: event.name, child: undefined };
-    this.tools.set(event.call, { ...tool, error: event.ok ? undefined : event.error });
+    const { shown, length = event.output?.length ?? 0 } = event;
+    const cut = shown === undefined ? {} : { cut: { shown, length } };
+    this.tools.set(event.call, { ...tool, error: event.ok ? undefined : event.error, ...cut });
   }
 
   #ask({ type, call, name, origin }: AskedEvent): void {

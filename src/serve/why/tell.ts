@@ -108,6 +108,8 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
         : `${of} the journal could not be written: ${trim(name)}`;
     case "blocked":
       return `${of} ${name === "" ? "something" : name} kept the process busy`;
+    case "gc":
+      return `${of} went into garbage collection${name === "" ? "" : `: ${name} filled the memory`}`;
     case "hook":
       return `${of} ${name} took`;
     case "runtime":
@@ -228,7 +230,9 @@ function mishaps(story: Story, parts: readonly TimePart[]): string[] {
       );
     }
   }
-  for (const { name, error } of story.tools.values()) {
+  for (const { name, error, cut } of story.tools.values()) {
+    if (cut !== undefined)
+      sentences.push(`the model got the first ${cut.shown} of ${cut.length} characters that ${name} returned`);
     if (error !== undefined && error.code !== "tool_denied")
       sentences.push(`the tool ${name} failed: ${error.code}: ${trim(error.err)}`);
   }

@@ -13,7 +13,7 @@ class Model(BaseModel):
 
 
 class AgentChangedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -32,7 +32,7 @@ class AgentChanged(Model):
 
 
 class AgentRevisedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -100,7 +100,7 @@ class Approval(Model):
 
 
 class ApprovalRequestedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -128,7 +128,7 @@ class ApprovalRequested(Model):
 
 
 class ApprovalResolvedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -151,7 +151,7 @@ class ApprovalResolved(Model):
 
 
 class BudgetExceededWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -183,7 +183,7 @@ class BudgetExceeded(Model):
 
 
 class BudgetWarnedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -215,7 +215,7 @@ class BudgetWarned(Model):
 
 
 class ContextCompactedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -244,6 +244,7 @@ class Timing(Model):
     client: float
     journal: float | None = None
     stalled: float | None = None
+    gc: float | None = None
     down: float | None = None
     runtime: float
 
@@ -464,7 +465,7 @@ class RunInput(Model):
 
 
 class RunStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -500,7 +501,7 @@ class RunStarted(Model):
 
 
 class RoundStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -521,7 +522,7 @@ class RoundStarted(Model):
 
 
 class TextDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -546,7 +547,7 @@ class TextDelta(Model):
 
 
 class RefusalDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -570,7 +571,7 @@ class RefusalDelta(Model):
 
 
 class ReasoningDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -598,7 +599,7 @@ class ReasoningDelta(Model):
 
 
 class ProviderActivityWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -619,7 +620,7 @@ class ProviderActivity(Model):
 
 
 class ToolCallStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -646,7 +647,7 @@ class ToolCallStarted(Model):
 
 
 class ToolCallDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -664,7 +665,7 @@ class ToolCallDelta(Model):
 
 
 class ToolCallReadyWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -685,7 +686,7 @@ class ToolCallReady(Model):
 
 
 class ToolCallRejectedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -706,7 +707,7 @@ class ToolCallRejected(Model):
 
 
 class ToolStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -726,7 +727,7 @@ class ToolStarted(Model):
 
 
 class ToolOutputWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -744,7 +745,7 @@ class ToolOutput(Model):
 
 
 class ToolFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -790,7 +791,7 @@ class ToolFinished(Model):
 
 
 class QuestionAskedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -822,7 +823,7 @@ class QuestionAsked(Model):
 
 
 class QuestionAnsweredWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -844,7 +845,7 @@ class QuestionAnswered(Model):
 
 
 class MessageAddedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -862,7 +863,7 @@ class MessageAdded(Model):
 
 
 class RunResumedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -879,7 +880,7 @@ class RunResumed(Model):
 
 
 class GenerationFailedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -901,7 +902,7 @@ class GenerationFailed(Model):
 
 
 class RoundRetractedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -919,7 +920,7 @@ class RoundRetracted(Model):
 
 
 class GenerationFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -949,7 +950,7 @@ class GenerationFinished(Model):
 
 
 class RoundFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -986,7 +987,7 @@ Spent = list[SpentItem]
 
 
 class RunFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1019,7 +1020,7 @@ class RunFinished(Model):
 
 
 class RunFailedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float

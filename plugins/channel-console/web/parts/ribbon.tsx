@@ -18,6 +18,7 @@ export const partWords: Readonly<Record<TimePart, string>> = {
   client: "Waiting for the reader",
   journal: "Waiting for the journal",
   blocked: "Process blocked",
+  gc: "Garbage collection",
   down: "Worker gone",
   runtime: "Venturi",
 };
