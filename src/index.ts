@@ -17,6 +17,7 @@ export type { RunEvent, RunInput } from "./core/run/events.ts";
 export type { RunRequest } from "./core/run/run-request.ts";
 export {
   type Agent,
+  type AgentCompaction,
   type AgentLike,
   type AgentLimits,
   type AgentOptions,

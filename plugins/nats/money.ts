@@ -2,6 +2,7 @@ import { sumUsage, UsageSums } from "venturi/internal";
 import type {
   Amount,
   Billed,
+  EventOf,
   Hold,
   KeyValues,
   OverAccount,
@@ -138,8 +139,8 @@ export class Money {
   async #spentAfter(run: string, head: number): Promise<Amount> {
     for (let after = head; ; ) {
       const events = await this.#options.read(run, after, 500);
-      const end = events.find(({ type }) => type === "generation.finished" || type === "generation.failed");
-      if (end?.type === "generation.finished" || end?.type === "generation.failed") {
+      const end = events.find(isBilled);
+      if (end !== undefined) {
         const { usage: { inputTokens = 0, outputTokens = 0 } = {}, cost = 0 } = end;
         return { nanos: Math.round(cost * 1e9), tokens: Math.round(inputTokens) + Math.round(outputTokens) };
       }
@@ -205,3 +206,11 @@ function fits({ nanos, tokens, maxNanos = Infinity, maxTokens = Infinity }: Hold
 
 const isNear = ({ maxNanos = Infinity, maxTokens = Infinity }: Hold, { nanos, tokens }: Amount): boolean =>
   nanos >= 0.8 * maxNanos || tokens >= 0.8 * maxTokens;
+
+/** Ends a generation, or a summary that was asked for. */
+const isBilled = (
+  event: RunEvent,
+): event is EventOf<"generation.finished" | "generation.failed" | "context.compacted"> =>
+  event.type === "generation.finished" ||
+  event.type === "generation.failed" ||
+  (event.type === "context.compacted" && event.usage !== undefined);

@@ -142,6 +142,15 @@ export type ContextCompacted = {
   }>;
   dropped: number;
   summary?: string;
+  range?: {
+    messages: number;
+    session: number;
+  };
+  results?: Array<string>;
+  model?: string;
+  usage?: Usage;
+  cost?: number;
+  error?: ErrorBody;
 };
 
 export type Digest = {
@@ -360,6 +369,58 @@ export type ImagePart = {
   };
 };
 
+export type MemoryChanged = {
+  type: "memory.changed";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  round: number;
+  call: string;
+  document: string;
+  scope: "session" | "user" | "agent";
+  owner: string;
+  version: number;
+  patch: Array<{
+    op: "add" | "remove" | "replace" | "move" | "copy" | "test";
+    path: string;
+    from?: string;
+    value?: unknown;
+  }>;
+  why?: string;
+  by?: string;
+};
+
+export type MemoryRecalled = {
+  type: "memory.recalled";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  round: number;
+  call: string;
+  name: string;
+  scope: "session" | "user" | "agent";
+  owner: string;
+  query: string;
+  found: Array<{
+    id: string;
+    text: string;
+    score: number;
+    at: number;
+  }>;
+};
+
 export type Message = {
   role: "system" | "user" | "assistant" | "tool";
   parts: Array<Part>;
@@ -575,7 +636,7 @@ export type RoundStarted = {
   skipped?: Array<string>;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | AgentRevised | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";
@@ -685,7 +746,7 @@ export type RunStarted = {
 };
 
 export type Spent = Array<{
-  by: "generation" | "failed" | "tool";
+  by: "generation" | "failed" | "tool" | "compaction";
   name: string;
   count: number;
   usage: Usage;

@@ -28,6 +28,7 @@ const progress: ReadonlySet<RunEvent["type"]> = new Set([
   "agent.changed",
   "message.added",
   "context.compacted",
+  "memory.changed",
 ]);
 
 export interface Attempts {

@@ -106,6 +106,8 @@ export interface AgentOptions<
   readonly handoffs?: Handoffs;
   readonly limits?: AgentLimits;
   readonly toolPolicy?: AgentToolPolicy;
+  /** What becomes of a conversation that fills the model's context. */
+  readonly compaction?: AgentCompaction;
   /** Generation options, merged over the model's. */
   readonly options?: Readonly<Record<string, unknown>>;
   /** Other names that clients may call it by. */
@@ -147,6 +149,19 @@ export interface AgentToolPolicy {
   readonly maxOutput?: number | string;
   readonly approvalTimeout?: number | string;
   readonly onUncertain?: "ask" | "fail";
+}
+
+export interface AgentCompaction {
+  readonly by?: "summary" | "drop";
+  /** Share of the model's `contextTokens`, 0.8 when absent. */
+  readonly at?: number;
+  /** Newest messages that a summary leaves as they are. */
+  readonly keep?: number;
+  /** Writes the summaries; the agent's own when absent. */
+  readonly model?: string | ModelRef;
+  readonly instructions?: string;
+  /** Tool results of rounds before the newest ones are sent as a reference. */
+  readonly results?: { readonly olderThan: number };
 }
 
 /** An agent: a plain value, given to `openVenturi` and to `venturi.run`. */

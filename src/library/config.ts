@@ -8,7 +8,7 @@ import type { Schema } from "../core/values/schema.ts";
 import { isSecretName } from "../host/config/secrets.ts";
 import { type AgentCode, type CodeConfig, type CodeEntry, FromEnvironment } from "../host/plugins/code.ts";
 import { type Place, placeText } from "../host/yaml/problem.ts";
-import { type CodeAgent, isCalledAgent, isCodeAgent } from "./agent.ts";
+import { type AgentCompaction, type CodeAgent, isCalledAgent, isCodeAgent } from "./agent.ts";
 import { calledTool, codeTool } from "./code-tool.ts";
 import { isContext } from "./context.ts";
 import type { ModelRef, PluginEntry, ProviderEntry } from "./plugins.ts";
@@ -103,12 +103,13 @@ class Translation {
     const code: AgentCode = this.#codeOf(given, place);
     this.#agents.set(name, { code, agent: given }); // before its handoffs, which may lead back to it
     const { model, tools = [], handoffs = [], instructions, inputs, output, context: _, hooks: __, ...rest } = options;
-    const { name: ___, revision: ____, ...plain } = rest;
+    const { name: ___, revision: ____, compaction, ...plain } = rest;
     this.#add(
       ["agents", name],
       {
         ...plain,
         model: this.#model(model, place),
+        ...(compaction === undefined ? {} : { compaction: this.#compaction(compaction, place) }),
         ...(typeof instructions === "string" ? { instructions } : {}),
         ...(inputs === undefined ? {} : { inputs: propertiesOf(inputs, place, name) }),
         ...(output === undefined ? {} : { output: jsonSchemaOf(output) }),
@@ -118,6 +119,10 @@ class Translation {
       place,
     );
     return name;
+  }
+
+  #compaction({ model, ...rest }: AgentCompaction, place: Place): object {
+    return model === undefined ? rest : { ...rest, model: this.#model(model, place) };
   }
 
   #codeOf({ name, "~agent": { options } }: CodeAgent, place: Place): AgentCode {

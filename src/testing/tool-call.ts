@@ -63,6 +63,7 @@ export function silentToolContext(): ToolContext {
     stored: undefined,
     depth: 0,
     progress: () => {},
+    record: () => {},
     budget: () => ({ maxToolCalls: 64 }),
     spent: () => {},
     // Nobody is there to answer.

@@ -1,12 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { compact } from "../../src/agent/model/compact.ts";
+import { compact as compactTo } from "../../src/agent/model/compact.ts";
 import { estimateMessage } from "../../src/agent/model/estimate.ts";
 import { checkInput } from "../../src/agent/run/inputs.ts";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Message } from "../../src/core/model/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { agentOf, run, tool } from "./harness.ts";
+
+const compact = (messages: readonly Message[], contextTokens: number | undefined, reserved = 0) =>
+  compactTo(messages, contextTokens === undefined ? undefined : { contextTokens, share: 0.8, reserved });
 
 describe("structured output", () => {
   const output = {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { compact } from "../../src/agent/model/compact.ts";
+import { compact as compactTo } from "../../src/agent/model/compact.ts";
 import { countInput } from "../../src/agent/model/count.ts";
 import { completeUsage, estimateMessage, estimateTokens } from "../../src/agent/model/estimate.ts";
 import { checkFields, fitFor, fitTo } from "../../src/agent/model/fit.ts";
@@ -13,6 +13,9 @@ import type { Capabilities, GenerationRequest, Provider } from "../../src/core/m
 import type { RunEvent } from "../../src/core/run/events.ts";
 import { ScriptedModel } from "../../src/testing/model.ts";
 import { agentOf, tool } from "./harness.ts";
+
+const compact = (messages: readonly Message[], contextTokens: number | undefined, reserved = 0) =>
+  compactTo(messages, contextTokens === undefined ? undefined : { contextTokens, share: 0.8, reserved });
 
 const says = (role: Message["role"], text: string): Message => ({ role, parts: [{ type: "text", text }] });
 const parts = (...all: Part[]): Message => ({ role: "user", parts: all });

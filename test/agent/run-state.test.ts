@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { callKey, RunState, readOn } from "../../src/agent/state/run-state.ts";
-import { sessionMessages } from "../../src/agent/state/session-messages.ts";
+import { extendSession } from "../../src/agent/state/session-messages.ts";
 import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { noTiming } from "../../src/core/run/events.ts";
 
@@ -364,7 +364,7 @@ describe("the state of a run, folded from its events", () => {
       }) as EventBody;
     const pending = [{ call: "c", name: "look", arguments: {} }];
     const client = after(start, round(), ready("c"), generated(), closed(), end({ calls: pending }));
-    expect(sessionMessages(client).map(({ role, parts }) => [role, parts.length])).to.deep.equal([
+    expect(extendSession([], client).map(({ role, parts }) => [role, parts.length])).to.deep.equal([
       ["user", 1],
       ["assistant", 1],
     ]);
@@ -377,7 +377,7 @@ describe("the state of a run, folded from its events", () => {
       closed(),
       end(),
     );
-    expect(sessionMessages(cut).at(-1)?.parts[0]).to.include({ output: "12\n[cut: 2 of 5 characters are shown]" });
+    expect(extendSession([], cut).at(-1)?.parts[0]).to.include({ output: "12\n[cut: 2 of 5 characters are shown]" });
     const broken = after(start, round(), text("half"), {
       type: "run.failed",
       error: {},
@@ -386,11 +386,11 @@ describe("the state of a run, folded from its events", () => {
       rounds: 1,
       timing: noTiming,
     });
-    expect(sessionMessages(broken).at(-1)).to.deep.equal({
+    expect(extendSession([], broken).at(-1)).to.deep.equal({
       role: "assistant",
       parts: [{ type: "text", text: "half" }],
     });
     const empty = after({ ...start, input: { messages: [{ role: "user", parts: [] }] } }, end());
-    expect(sessionMessages(empty)).to.deep.equal([{ role: "user", parts: [] }]);
+    expect(extendSession([], empty)).to.deep.equal([{ role: "user", parts: [] }]);
   });
 });

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { RunState } from "../../src/agent/state/run-state.ts";
-import { continuedBy, sessionMessages } from "../../src/agent/state/session-messages.ts";
+import { continuedBy, extendSession } from "../../src/agent/state/session-messages.ts";
 import type { Message } from "../../src/core/model/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { type Bench, run, tool } from "./harness.ts";
 
-const sessionOf = (bench: Bench) => sessionMessages(RunState.of(bench.events));
+const sessionOf = (bench: Bench) => extendSession([], RunState.of(bench.events));
 
 describe("what a run adds to its session", () => {
   it("is what was asked, said, called and answered", async () => {

@@ -111,6 +111,7 @@ export const toolContext = (run: string, round: number, call: string): ToolConte
   log: silentLog,
   depth: 0,
   progress: () => {},
+  record: () => {},
   budget: () => ({ maxToolCalls: 64 }),
   spent: () => {},
   ask: async () => ({ approved: false }),

@@ -1,11 +1,21 @@
 import type { Message } from "../../core/model/messages.ts";
 import { estimateMessage } from "./estimate.ts";
 
-/** Share of the context window the conversation may fill. */
-const share = 0.8;
-/** The same for what the model has not read yet, which is shortened only if it would not fit otherwise. */
+/** Share of the context window that may be filled by what the model has not read yet: shortened only if it would not fit otherwise. */
 const spare = 0.95;
 const keptOutput = 400;
+
+export interface ContextRoom {
+  readonly contextTokens: number;
+  /** Of it that the conversation may fill. */
+  readonly share: number;
+  /** Tokens taken by instructions and tools. */
+  readonly reserved: number;
+}
+
+/** Tokens for the conversation. */
+export const budgetOf = ({ contextTokens, share, reserved }: ContextRoom): number =>
+  Math.max(0, contextTokens * share - reserved);
 
 export interface Compacted {
   readonly messages: readonly Message[];
@@ -16,11 +26,12 @@ export interface Compacted {
 /**
  * Makes a conversation fit the context. Drops whole old turns first (a user message and everything that answers it, so that
  * calls keep their results and answers the reasoning their vendor requires); if the last turn alone is too long, shortens its
- * tool results, the newest last. System messages stay. `reserved`: tokens taken by instructions and tools.
+ * tool results, the newest last. System messages stay.
  */
-export function compact(messages: readonly Message[], contextTokens: number | undefined, reserved = 0): Compacted {
-  if (contextTokens === undefined) return { messages, dropped: 0 };
-  const budget = Math.max(0, contextTokens * share - reserved);
+export function compact(messages: readonly Message[], room: ContextRoom | undefined): Compacted {
+  if (room === undefined) return { messages, dropped: 0 };
+  const { contextTokens, share } = room;
+  const budget = budgetOf(room);
   const sizes = messages.map(estimateMessage);
   let total = sizes.reduce((sum, size) => sum + size, 0);
   if (total <= budget) return { messages, dropped: 0 };
@@ -32,7 +43,7 @@ export function compact(messages: readonly Message[], contextTokens: number | un
   }
   const rules = messages.slice(0, start).filter(({ role }) => role === "system");
   const kept = messages.slice(start);
-  const excess = { older: total - budget, newest: total - budget - contextTokens * (spare - share) };
+  const excess = { older: total - budget, newest: total - budget - contextTokens * Math.max(0, spare - share) };
   const shortened = total <= budget ? kept : shortenOutputs(kept, excess);
   if (start === 0) return { messages: shortened, dropped: 0 };
   const dropped = start - rules.length;

@@ -8,19 +8,20 @@ import { instructionsFor } from "../run/inputs.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
-import { compact } from "./compact.ts";
+import { conversationFor } from "./conversation.ts";
 import { estimateMessage } from "./estimate.ts";
 import { optionsFor } from "./options.ts";
 import { takeableBy } from "./takeable.ts";
 import { estimateTools, withinLimits } from "./token-room.ts";
 import { withoutForeignSignatures } from "./vendor-proofs.ts";
 
-/** The tools of one round: the agent's, the client's, and `read_result` once an output was truncated. */
+/** The tools of one round: the agent's, the client's, and `read_result` once an output was truncated or may be folded. */
 export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
   const { clientTools } = run.parts.request;
-  if (run.state.cutResults.size > 0)
-    return new ToolTable([...own, readResultTool(run.state, run.content)], clientTools);
+  // Offered from the first round on where results may be folded, so that the prompt's beginning stays the same.
+  if (run.state.cutResults.size > 0 || run.agent.compaction?.results !== undefined)
+    return new ToolTable([...own, readResultTool(run)], clientTools);
   if (clientTools !== undefined && (clientTools.length > 0 || own.length === 0)) return new ToolTable(own, clientTools);
   const known = tables.get(own);
   if (known !== undefined) return known;
@@ -35,7 +36,7 @@ const tables = new WeakMap<readonly Tool[], ToolTable>();
 /** The round's generation request. */
 export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
   const { agent, state } = run;
-  const { request, session } = run.parts;
+  const { request } = run.parts;
   const kept = state.active === undefined ? ownInstructions(run) : state.active.instructions;
   const instructions = kept ?? instructionsFor(agent, state.started?.input ?? request.input);
   const system: Message[] =
@@ -43,8 +44,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   if (request.instructions !== undefined) system.push(...(await run.content.load([request.instructions])));
   const { contextTokens } = agent.model;
   const reserved = contextTokens === undefined ? 0 : sum(system.map(estimateMessage)) + estimateTools(tools.specs);
-  const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
-  if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
+  const messages = await conversationFor(run, reserved);
   const conversation = await run.content.load(
     takeableBy(withoutForeignSignatures(messages, target.provider), target.port.capabilities),
   );

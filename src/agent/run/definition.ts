@@ -47,6 +47,23 @@ export interface Limits {
   readonly time: number | undefined;
 }
 
+/** What happens when the conversation fills the model's context. */
+export interface Compaction {
+  readonly by: "summary" | "drop";
+  /** Share of `contextTokens` from which on. */
+  readonly at: number;
+  /** Newest messages that a summary leaves as they are. */
+  readonly keep: number;
+  /** Writes the summaries; the agent's own when absent. */
+  readonly model?: ModelChain;
+  /** What the summary is told to keep, beside the usual. */
+  readonly instructions?: string;
+  /** Results of rounds older than this are sent as a reference. */
+  readonly results?: number;
+}
+
+export const defaultCompaction: Compaction = { by: "drop", at: 0.8, keep: 6 };
+
 export interface ToolPolicy {
   readonly dispatch: "eager" | "round";
   readonly concurrency: number;
@@ -110,6 +127,8 @@ export interface AgentDefinition {
   readonly tools: () => readonly Tool[];
   readonly limits: Limits;
   readonly toolPolicy: ToolPolicy;
+  /** `defaultCompaction` when absent. */
+  readonly compaction?: Compaction;
   /** JSON Schema of the answer. */
   readonly output: Readonly<Record<string, unknown>> | undefined;
   /** Checks the answer beyond what JSON Schema can say. */

@@ -6,6 +6,7 @@ import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
+import { type Fold, foldOf } from "./folded.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 
 interface Handover {
@@ -50,6 +51,10 @@ export class RunState {
   toolRounds = 0;
   /** Number of oldest messages dropped by compaction. */
   compacted = 0;
+  /** The beginning of the conversation that a summary stands for. */
+  fold: Fold | undefined;
+  /** Calls whose results are sent as a reference. */
+  readonly foldedResults = new LazySet<string>();
   /** The model was asked once more for an answer that fits the schema. */
   repaired = false;
   /** Numbers of the signals already reflected by an event. */
@@ -160,9 +165,6 @@ export class RunState {
       case "agent.changed":
         this.handedTo = event;
         return;
-      case "budget.warned":
-      case "budget.exceeded":
-        return;
       case "agent.revised":
         this.revision = event.revision;
         return;
@@ -189,12 +191,23 @@ export class RunState {
         return;
       case "tool_call.delta":
       case "tool.output":
+      case "memory.changed":
+      case "memory.recalled":
+      case "budget.warned":
+      case "budget.exceeded":
       case "run.resumed":
         return;
       case "context.compacted":
-        this.compacted = event.dropped;
-        return;
+        return this.#compact(event);
     }
+  }
+
+  #compact(event: EventOf<"context.compacted">): void {
+    this.spending.apply(event);
+    for (const call of event.results ?? []) this.foldedResults.add(call);
+    const fold = foldOf(event, this.started?.fork?.after);
+    this.compacted = fold === undefined ? event.dropped : 0;
+    this.fold = fold ?? this.fold;
   }
 
   #ask({ call, at, until }: AskedEvent): void {

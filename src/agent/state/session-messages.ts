@@ -1,8 +1,24 @@
 import type { Message, Part } from "../../core/model/messages.ts";
+import { folded, isCut } from "./folded.ts";
 import { type RunState, readOn } from "./run-state.ts";
 
+/** Extends the session by an ended run: with its messages, and from its summary on where it made one. */
+export function extendSession(session: Message[], state: RunState): Message[] {
+  const own = sessionMessages(state);
+  const { fold } = state;
+  const seen = session.length;
+  session.push(...own);
+  if (fold === undefined) return session;
+  const isInside = fold.messages < fold.session;
+  // The run may have seen fewer messages of the session (calls without a result): rather show one too many than lose one.
+  const unseen = isInside ? Math.max(0, seen - fold.session) : 0;
+  let end = Math.max(0, seen + fold.messages - fold.session - unseen);
+  while (end > 0 && end < session.length && !isCut(session, end)) end -= 1;
+  return folded(session, end, fold.summary);
+}
+
 /** The messages an ended run adds to its session. */
-export function sessionMessages(state: RunState): Message[] {
+function sessionMessages(state: RunState): Message[] {
   const left = state.terminal?.type === "run.finished" ? (state.terminal.calls ?? []) : [];
   const open = new Set(left.map(({ call }) => call));
   const messages = state.messages.flatMap((message) => remembered(message, state, open));

@@ -9,6 +9,7 @@ import {
   type ToolImage,
   type Verdict,
 } from "../../core/ports/tool.ts";
+import type { MemoryEvent } from "../../core/run/events.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { isMediaType } from "../../core/values/media-type.ts";
 import { callerTrace } from "../../core/values/trace-context.ts";
@@ -198,6 +199,7 @@ class ToolCall {
       log: parts.logger,
       depth: parts.request.parent?.depth ?? 0,
       progress: this.#progress,
+      record: this.#record,
       ask: this.#ask,
       budget: () => budgetLeft(this.#run),
       spent: this.#spent,
@@ -212,6 +214,12 @@ class ToolCall {
     if (this.#settled || this.#run.fenced || text === "" || this.#progressLength > longestProgress) return;
     const { call, round } = this.#execution;
     this.#run.emit({ type: "tool.output", round, call: call.call, text });
+  };
+
+  readonly #record = (event: MemoryEvent): void => {
+    if (this.#settled || this.#run.fenced) return;
+    const { call, round } = this.#execution;
+    this.#run.emit({ ...event, round, call: call.call });
   };
 
   readonly #ask = (question: Question): Promise<Verdict> => {

@@ -1,32 +1,49 @@
 import { z } from "zod";
 import { VenturiError } from "../../core/errors/errors.ts";
+import type { Message, ToolResultPart } from "../../core/model/messages.ts";
 import type { Tool } from "../../core/ports/tool.ts";
-import type { ContentStore } from "../run/content.ts";
-import type { RunState } from "../state/run-state.ts";
+import type { RunContext } from "../run/run-context.ts";
 
 const longestPiece = 32_000;
+/** Names in an error. */
+const mostNamed = 50;
 
-/** Lets the model read the rest of a truncated output. Offered once there is one. */
-export function readResultTool(state: RunState, content: Pick<ContentStore, "output">): Tool {
+type Run = Pick<RunContext, "state" | "content"> & { readonly parts: Pick<RunContext["parts"], "session"> };
+
+/** Lets the model read the rest of a truncated output, or one that is no longer shown. Offered once there may be one. */
+export function readResultTool(run: Run): Tool {
   return {
     name: "read_result",
-    description: "Reads a piece of an earlier tool result that was cut.",
+    description: "Reads a piece of an earlier tool result that was cut or is no longer shown.",
     parameters: z.strictObject({
-      call: z.string().describe("the id of the call whose result was cut"),
+      call: z.string().describe("the id of the call whose result it is"),
       offset: z.number().int().min(0).describe("where to begin, in characters"),
       length: z.number().int().min(1).max(longestPiece).default(8_000).describe("how much to read, in characters"),
     }) as unknown as Tool["parameters"], // arguments are validated before call
     effect: "pure",
+    local: true,
     maxOutput: longestPiece + 200,
     async call(input) {
       const { call, offset, length } = input as { call: string; offset: number; length: number };
-      const cut = state.cutResults.get(call);
-      if (cut === undefined) {
-        const known = [...state.cutResults.keys()].join(", ");
-        throw new VenturiError("tool.call", "not_found", `no result of "${call}" was cut; cut results: ${known}`);
-      }
-      const whole = typeof cut === "string" ? cut : await content.output(cut.hash);
+      const whole = await resultOf(run, call);
       return `${whole.slice(offset, offset + length)}\n[${Math.min(offset + length, whole.length)} of ${whole.length} characters]`;
     },
   };
 }
+
+async function resultOf({ state, content, parts: { session } }: Run, call: string): Promise<string> {
+  const cut = state.cutResults.get(call);
+  if (cut !== undefined) return typeof cut === "string" ? cut : await content.output(cut.hash);
+  const results = resultsIn([...session, ...state.messages]);
+  const part = results.get(call);
+  if (part !== undefined) return part.hash === undefined ? part.output : await content.output(part.hash);
+  const known = [...new Set([...state.cutResults.keys(), ...results.keys()])].slice(-mostNamed).join(", ");
+  throw new VenturiError("tool.call", "not_found", `there is no result of "${call}"; there are: ${known || "none"}`);
+}
+
+const resultsIn = (messages: readonly Message[]): Map<string, ToolResultPart> =>
+  new Map(
+    messages.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === "tool_result" ? [[part.call, part] as const] : [])),
+    ),
+  );

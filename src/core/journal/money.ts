@@ -121,6 +121,10 @@ export class Billing {
       case "round.started":
         this.#model = event.model;
         return;
+      case "context.compacted":
+        if (event.usage === undefined) return;
+        this.#usage.push(usageEntry(event, event.model ?? "", this.#payer));
+        return this.#settle(event);
       case "generation.finished":
       case "generation.failed": {
         const model = event.type === "generation.failed" ? event.model : this.#model;
@@ -170,7 +174,7 @@ export function usageEntry(event: UsageEvent, model: string, { tenant, request }
     model,
     key: request.caller?.id ?? "",
     user: request.user ?? "",
-    generations: event.type === "generation.finished" ? 1 : 0,
+    generations: event.type === "generation.failed" ? 0 : 1,
     failed: event.type === "generation.failed" ? 1 : 0,
     unpriced: cost === undefined ? 1 : 0,
     nanos: cost === undefined ? 0 : toNanos(cost),
@@ -182,7 +186,7 @@ export function usageEntry(event: UsageEvent, model: string, { tenant, request }
   };
 }
 
-export type UsageEvent = Extract<RunEvent, { type: "generation.finished" | "generation.failed" }>;
+export type UsageEvent = Extract<RunEvent, { type: "generation.finished" | "generation.failed" | "context.compacted" }>;
 
 const whole = (tokens = 0): number => Math.round(tokens);
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Usage } from "../model/usage.ts";
-import type { QuestionKind } from "../run/events.ts";
+import type { MemoryEvent, QuestionKind } from "../run/events.ts";
 import type { Schema } from "../values/schema.ts";
 import type { Log } from "./log.ts";
 
@@ -49,6 +49,8 @@ export interface ToolContext extends CallContext {
   readonly baggage?: string;
   /** Reports progress to followers as `tool.output`. */
   progress(text: string): void;
+  /** Writes what the call did with a memory as an event of the run, committed before its result. */
+  record(event: MemoryEvent): void;
   /** The run's remaining budget: the limit for anything the tool starts on its behalf. */
   budget(): Budget;
   /**

@@ -3,6 +3,7 @@ import { type Code, codes } from "../errors/codes.ts";
 import { Message } from "../model/messages.ts";
 import { NativeAnswer } from "../model/native.ts";
 import { Inherited, Spent, Usage } from "../model/usage.ts";
+import { memoryChanged, memoryRecalled } from "./memory-events.ts";
 import { RunTimes, timeParts, timingKey } from "./run-times.ts";
 
 /** Time before the event that was spent waiting for something that the events' own times do not show, from 100 ms on. */
@@ -284,8 +285,26 @@ export const RunEvent = z.discriminatedUnion("type", [
     by: z.string().exactOptional(),
     signal: z.number().int().exactOptional(),
   }),
-  /** Older turns were replaced by a summary to fit the model's context. */
-  event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
+  /** Part of the conversation is no longer sent as it is, to fit the model's context. */
+  event("context.compacted", {
+    ...base,
+    /** Messages left out of the requests from here on. */
+    dropped: z.number().int(),
+    /** Stands for them: sent in place of the first `range.messages` of the conversation from here on, also by later runs of the session. */
+    summary: z.string().exactOptional(),
+    /** `session`: how many messages of the conversation were from before this run. */
+    range: z.strictObject({ messages: z.number().int(), session: z.number().int() }).exactOptional(),
+    /** Calls whose results are sent as a reference, which `read_result` reads. */
+    results: z.array(z.string()).exactOptional(),
+    /** Who wrote the summary, and for how much. */
+    model: z.string().exactOptional(),
+    usage: Usage.exactOptional(),
+    cost,
+    /** Why there is no summary; the messages were dropped. */
+    error: ErrorBody.exactOptional(),
+  }),
+  event("memory.changed", { ...ofCall, ...memoryChanged }),
+  event("memory.recalled", { ...ofCall, ...memoryRecalled }),
   /** A worker resumed the run after another one died or released it. */
   event("run.resumed", { ...base, epoch: z.number().int(), trace: z.string().exactOptional() }),
   /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */
@@ -350,6 +369,14 @@ export type TerminalEvent = EventOf<"run.finished" | "run.failed">;
 type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
 /** An event before the log assigns run, seq and time. */
 export type EventBody = Body<RunEvent>;
+
+/** What a tool did with a memory. */
+export type MemoryEvent =
+  Body<EventOf<"memory.changed" | "memory.recalled">> extends infer E
+    ? E extends unknown
+      ? Omit<E, "round" | "call" | "waited">
+      : never
+    : never;
 
 export const isTerminal = (event: RunEvent): event is TerminalEvent =>
   event.type === "run.finished" || event.type === "run.failed";

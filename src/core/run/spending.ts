@@ -45,6 +45,8 @@ export class Spending {
         return this.#add(event, "generation", this.#model);
       case "generation.failed":
         return this.#add(event, "failed", event.model);
+      case "context.compacted":
+        return this.#add(event, "compaction", event.model ?? "");
     }
   }
 

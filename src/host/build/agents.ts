@@ -1,4 +1,4 @@
-import type { AgentDefinition, ModelChain } from "../../agent/run/definition.ts";
+import type { AgentDefinition, Compaction, ModelChain } from "../../agent/run/definition.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
 import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -52,6 +52,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     tools: uniqueTools(name, [...lists, { entry: "handoffs", list: () => handoffs }], parts.log),
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,
+    compaction: compactionOf(settings.compaction, parts),
     output: settings.output,
     whenBusy: settings.whenBusy,
     hooks: [
@@ -61,6 +62,18 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     ],
     config: parts.config.hash,
     revision: agentRevision(name, settings, parts),
+  };
+}
+
+function compactionOf(settings: AgentSettings["compaction"], parts: AgentParts): Compaction {
+  const { by, at, keep, model, instructions, results } = settings;
+  return {
+    by,
+    at,
+    keep,
+    ...(model === undefined ? {} : { model: buildChain(model, parts) }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(results === undefined ? {} : { results: results.olderThan }),
   };
 }
 

@@ -108,6 +108,31 @@ export const ToolPolicySettings = z.strictObject({
     ),
 });
 
+const CompactionSettings = z.strictObject({
+  by: z
+    .enum(["summary", "drop"])
+    .prefault("drop")
+    .describe("Replace the beginning of the conversation with a summary, or leave out its oldest turns."),
+  at: z
+    .number()
+    .min(0.1)
+    .max(0.95)
+    .prefault(0.8)
+    .describe("Share of the model's `contextTokens` that the conversation may fill before."),
+  keep: count().prefault(6).describe("Newest messages that a summary leaves as they are."),
+  model: z
+    .string()
+    .optional()
+    .describe("Writes the summaries: an entry of `models`, or `provider/model`; the agent's own when absent."),
+  instructions: z.string().optional().describe("What a summary has to keep, beside the usual."),
+  results: z
+    .strictObject({
+      olderThan: count().describe("Rounds of tool calls whose results stay as they are."),
+    })
+    .optional()
+    .describe("Send older tool results as a reference that the model can read with `read_result`."),
+});
+
 const Overrides = z.strictObject({
   models: z
     .array(z.string())
@@ -147,6 +172,9 @@ export const AgentSettings = z.strictObject({
     .describe("Agents that it may hand a run to: they go on with the same conversation under the run's limits."),
   limits: RunLimits.prefault({}).describe("What a run may use up."),
   toolPolicy: ToolPolicySettings.prefault({}).describe("How its tools are run."),
+  compaction: CompactionSettings.prefault({}).describe(
+    "What becomes of a conversation that fills the model's context.",
+  ),
   output: jsonSchema.optional().describe("JSON Schema of the answer, for structured output."),
   whenBusy: z
     .enum(["wait", "conflict"])

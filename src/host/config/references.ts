@@ -15,6 +15,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   }
   for (const name of keysOf(root, ["agents"])) {
     checkModel(["agents", name, "model"]);
+    checkModel(["agents", name, "compaction", "model"]);
     for (const path of items(root, ["agents", name, "overrides", "models"])) checkModel(path);
     for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
     for (const path of items(root, ["agents", name, "handoffs"])) {

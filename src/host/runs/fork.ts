@@ -1,5 +1,5 @@
 import { inputMessages, RunState } from "../../agent/state/run-state.ts";
-import { continuedBy, sessionMessages } from "../../agent/state/session-messages.ts";
+import { continuedBy, extendSession } from "../../agent/state/session-messages.ts";
 import { complaintsOf } from "../../core/errors/complaints.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal, Recording, Signal } from "../../core/journal/journal.ts";
@@ -164,7 +164,7 @@ async function conversationBefore(
   journal: Journal,
   { run, tenant, session }: RunRow,
 ): Promise<{ messages: Message[]; runs: string[] }> {
-  const messages: Message[] = [];
+  let messages: Message[] = [];
   const runs: string[] = [];
   let cursor: string | undefined;
   do {
@@ -175,7 +175,7 @@ async function conversationBefore(
       if (row.run === run) return { messages, runs };
       if (row.state !== "done") continue;
       runs.push(row.run);
-      messages.push(...sessionMessages(RunState.of(await historyOrNothing(journal, row))));
+      messages = extendSession(messages, RunState.of(await historyOrNothing(journal, row)));
     }
     cursor = page.cursor;
   } while (cursor !== undefined);

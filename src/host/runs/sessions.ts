@@ -1,5 +1,5 @@
 import { RunState } from "../../agent/state/run-state.ts";
-import { sessionMessages } from "../../agent/state/session-messages.ts";
+import { extendSession } from "../../agent/state/session-messages.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { Message } from "../../core/model/messages.ts";
@@ -9,7 +9,7 @@ import { historyOrNothing } from "../../journal/history.ts";
 
 interface Remembered {
   readonly runs: Set<string>;
-  readonly messages: Message[];
+  messages: Message[];
 }
 
 /** A run and the session it continues. */
@@ -45,7 +45,7 @@ export class Sessions {
       const events = await this.#readable(row);
       if (known.runs.has(row.run)) continue; // a run cancelled in the queue reads concurrently with the running one
       known.runs.add(row.run);
-      known.messages.push(...sessionMessages(RunState.of(events)));
+      known.messages = extendSession(known.messages, RunState.of(events));
     }
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);

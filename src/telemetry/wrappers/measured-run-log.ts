@@ -115,6 +115,7 @@ export class MeasuredLog implements RunLog {
         this.#trace?.spent(body.cost);
         return body;
       case "generation.finished":
+      case "context.compacted":
         this.#trace?.spent(body.cost);
         return body;
       case "tool.finished":

@@ -214,11 +214,36 @@ class BudgetWarned(Model):
     spent: BudgetWarnedSpent
 
 
+class Usage(Model):
+    input_tokens: float | None = Field(default=None, alias="inputTokens")
+    output_tokens: float | None = Field(default=None, alias="outputTokens")
+    cache_read_tokens: float | None = Field(default=None, alias="cacheReadTokens")
+    cache_write_tokens: float | None = Field(default=None, alias="cacheWriteTokens")
+    cache_write1h_tokens: float | None = Field(default=None, alias="cacheWrite1hTokens")
+    reasoning_tokens: float | None = Field(default=None, alias="reasoningTokens")
+    image_input_tokens: float | None = Field(default=None, alias="imageInputTokens")
+    audio_input_tokens: float | None = Field(default=None, alias="audioInputTokens")
+    audio_output_tokens: float | None = Field(default=None, alias="audioOutputTokens")
+    source: Literal["reported", "partial", "estimated"] | str | None = None
+
+
+class ErrorBody(Model):
+    op: str
+    code: Literal["streaming_not_supported", "invalid_input", "stream_interrupted", "stream_error", "llm_error", "rate_limited", "unavailable", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "timeout", "idle_timeout", "max_rounds_exceeded", "budget_exceeded", "tool_not_found", "tool_invalid_arguments", "tool_failed", "tool_timeout", "tool_denied", "config_invalid", "plugin_failed", "record_invalid", "journal_failed", "worker_crashed", "shutting_down", "internal"] | str
+    err: str
+    details: dict[str, Any] | None = None
+
+
 class ContextCompactedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
+
+
+class ContextCompactedRange(Model):
+    messages: int
+    session: int
 
 
 class ContextCompacted(Model):
@@ -229,6 +254,12 @@ class ContextCompacted(Model):
     waited: list[ContextCompactedWaited] | None = None
     dropped: int
     summary: str | None = None
+    range: ContextCompactedRange | None = None
+    results: list[str] | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+    error: ErrorBody | None = None
 
 
 class Timing(Model):
@@ -247,19 +278,6 @@ class Timing(Model):
     gc: float | None = None
     down: float | None = None
     runtime: float
-
-
-class Usage(Model):
-    input_tokens: float | None = Field(default=None, alias="inputTokens")
-    output_tokens: float | None = Field(default=None, alias="outputTokens")
-    cache_read_tokens: float | None = Field(default=None, alias="cacheReadTokens")
-    cache_write_tokens: float | None = Field(default=None, alias="cacheWriteTokens")
-    cache_write1h_tokens: float | None = Field(default=None, alias="cacheWrite1hTokens")
-    reasoning_tokens: float | None = Field(default=None, alias="reasoningTokens")
-    image_input_tokens: float | None = Field(default=None, alias="imageInputTokens")
-    audio_input_tokens: float | None = Field(default=None, alias="audioInputTokens")
-    audio_output_tokens: float | None = Field(default=None, alias="audioOutputTokens")
-    source: Literal["reported", "partial", "estimated"] | str | None = None
 
 
 class DigestInherited(Model):
@@ -297,13 +315,6 @@ class Digest(Model):
     fork: DigestFork | None = None
     input: str
     output: str
-
-
-class ErrorBody(Model):
-    op: str
-    code: Literal["streaming_not_supported", "invalid_input", "stream_interrupted", "stream_error", "llm_error", "rate_limited", "unavailable", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "timeout", "idle_timeout", "max_rounds_exceeded", "budget_exceeded", "tool_not_found", "tool_invalid_arguments", "tool_failed", "tool_timeout", "tool_denied", "config_invalid", "plugin_failed", "record_invalid", "journal_failed", "worker_crashed", "shutting_down", "internal"] | str
-    err: str
-    details: dict[str, Any] | None = None
 
 
 class TextPartNative(Model):
@@ -862,6 +873,66 @@ class MessageAdded(Model):
     signal: int | None = None
 
 
+class MemoryChangedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class MemoryChangedPatch(Model):
+    op: Literal["add", "remove", "replace", "move", "copy", "test"] | str
+    path: str
+    from_: str | None = Field(default=None, alias="from")
+    value: Any = None
+
+
+class MemoryChanged(Model):
+    type: Literal["memory.changed"] = "memory.changed"
+    run: str
+    seq: int
+    at: float
+    waited: list[MemoryChangedWaited] | None = None
+    round: int
+    call: str
+    document: str
+    scope: Literal["session", "user", "agent"] | str
+    owner: str
+    version: int
+    patch: list[MemoryChangedPatch]
+    why: str | None = None
+    by: str | None = None
+
+
+class MemoryRecalledWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class MemoryRecalledFound(Model):
+    id: str
+    text: str
+    score: float
+    at: float
+
+
+class MemoryRecalled(Model):
+    type: Literal["memory.recalled"] = "memory.recalled"
+    run: str
+    seq: int
+    at: float
+    waited: list[MemoryRecalledWaited] | None = None
+    round: int
+    call: str
+    name: str
+    scope: Literal["session", "user", "agent"] | str
+    owner: str
+    query: str
+    found: list[MemoryRecalledFound]
+
+
 class RunResumedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
@@ -976,7 +1047,7 @@ class PendingCall(Model):
 
 
 class SpentItem(Model):
-    by: Literal["generation", "failed", "tool"] | str
+    by: Literal["generation", "failed", "tool", "compaction"] | str
     name: str
     count: int
     usage: Usage
@@ -1059,7 +1130,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "budget.warned", "budget.exceeded", "agent.revised", "message.added", "context.compacted", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "budget.warned", "budget.exceeded", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -1092,6 +1163,8 @@ RunEvent = Annotated[
         Annotated[AgentRevised, Tag("agent.revised")],
         Annotated[MessageAdded, Tag("message.added")],
         Annotated[ContextCompacted, Tag("context.compacted")],
+        Annotated[MemoryChanged, Tag("memory.changed")],
+        Annotated[MemoryRecalled, Tag("memory.recalled")],
         Annotated[RunResumed, Tag("run.resumed")],
         Annotated[GenerationFailed, Tag("generation.failed")],
         Annotated[RoundRetracted, Tag("round.retracted")],

@@ -79,7 +79,11 @@ export function lineOf(event: RunEvent): string {
     case "round.finished":
       return `${event.finish}, ${event.usage.inputTokens ?? "?"} in, ${event.usage.outputTokens ?? "?"} out`;
     case "context.compacted":
-      return `${event.dropped} messages`;
+      return compactedText(event);
+    case "memory.changed":
+      return `${event.document} of ${event.scope} ${event.owner}, version ${event.version}${event.why === undefined ? "" : `: ${event.why}`}`;
+    case "memory.recalled":
+      return `${event.found.length} for "${event.query}"`;
     case "agent.changed":
       return event.agent;
     case "budget.warned":
@@ -96,4 +100,18 @@ export function lineOf(event: RunEvent): string {
     case "run.failed":
       return `${event.error.code}: ${event.error.err}`;
   }
+}
+
+function compactedText({
+  dropped,
+  summary,
+  results = [],
+  error,
+}: Extract<RunEvent, { type: "context.compacted" }>): string {
+  const what = [
+    ...(dropped > 0 || results.length === 0 ? [`${dropped} messages`] : []),
+    ...(results.length > 0 ? [`${results.length} results`] : []),
+  ].join(", ");
+  if (error !== undefined) return `no summary: ${error.err}`;
+  return summary === undefined ? what : `${what}: ${summary}`;
 }
