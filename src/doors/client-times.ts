@@ -18,4 +18,5 @@ export const RunTimes = doorOfClass("client.RunTimes", face.RunTimes, "createdAt
   carve: "argument 1: object",
   move: "from: array, argument 2: object, ms: number",
 });
+export const isPiece = door("client.isPiece", face.isPiece, "argument 1: object");
 export const timingKey = door("client.timingKey", face.timingKey, "part: string");

@@ -230,6 +230,7 @@ export class RunTimes {
   }
 
   #change(event: TimedEvent): void {
+    if (isPiece(event)) return this.#arrived();
     switch (event.type) {
       case "round.started":
         this.#endAttempt();
@@ -237,15 +238,6 @@ export class RunTimes {
         this.#attempt = { model: event.model ?? "", from: event.at, begun: false, stalls: 0 };
         this.deltas = 0;
         return;
-      case "provider.activity":
-        if (event.kind === "response" || event.kind === "fields") return;
-        return this.#arrived();
-      case "text.delta":
-      case "reasoning.delta":
-      case "refusal.delta":
-      case "tool_call.started":
-      case "tool_call.delta":
-        return this.#arrived();
       case "generation.failed":
         this.#endAttempt("failed");
         this.#backoff = event.retryMs === undefined ? undefined : event.model;
@@ -311,6 +303,18 @@ export class RunTimes {
     return false;
   }
 }
+
+const pieces: ReadonlySet<string> = new Set([
+  "text.delta",
+  "reasoning.delta",
+  "refusal.delta",
+  "tool_call.started",
+  "tool_call.delta",
+]);
+
+/** A piece of the model's answer: the first one ends the wait for it. Fields about the answer are none, though they come first. */
+export const isPiece = ({ type, kind }: Pick<TimedEvent, "type" | "kind">): boolean =>
+  pieces.has(type) || (type === "provider.activity" && kind !== "response" && kind !== "fields");
 
 /** Name of a part in the `timing` of a run's last event, where it was named before `why` was. */
 export const timingKey = <P extends TimePart>(part: P): TimingKey<P> =>

@@ -1,4 +1,4 @@
-import { RunTimes } from "venturi/client/times";
+import { isPiece, RunTimes } from "venturi/client/times";
 import type { EventOf, RunEvent } from "../state/api-types.ts";
 import type { Attempt, Call, Item, Notice, Round, RunView, Said } from "./view.ts";
 
@@ -201,6 +201,7 @@ function say(
 
 /** The first piece ends the wait for the provider. */
 function touch(view: RunView, event: RunEvent): void {
+  if (!isPiece(event)) return;
   view.deltas += 1;
   const attempt = attemptOf(view);
   if (attempt === undefined) return;

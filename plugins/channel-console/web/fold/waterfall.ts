@@ -1,12 +1,13 @@
-import type { Attempt, Call, RunView } from "./view.ts";
-
-export type BarKind = "run" | "round" | "wait" | "stream" | "backoff" | "arguments" | "queued" | "approval" | "tool";
+import type { TimePart, TimeSegment } from "venturi/client/times";
+import type { Attempt, Call, Round, RunView } from "./view.ts";
 
 export interface Bar {
-  readonly kind: BarKind;
+  readonly kind: "run" | "round" | "arguments" | "queued" | TimePart;
   readonly from: number;
   /** Undefined while it goes on. */
   readonly to: number | undefined;
+  /** It went on beside what the run's time is charged to, such as a tool that began while the model still wrote. */
+  readonly beside?: true;
 }
 
 /** A row of the waterfall. */
@@ -60,7 +61,7 @@ export function rowsOf(view: RunView, called: ReadonlyMap<string, RunView> = new
         seq: round.seq,
       }),
     );
-    for (const attempt of round.attempts) rows.push(attemptRow(view, attempt));
+    for (const attempt of round.attempts) rows.push(attemptRow(view, round, attempt));
     for (const call of round.calls) {
       rows.push(callRow(view, call));
       const child = call.child === undefined ? undefined : called.get(call.child);
@@ -91,12 +92,43 @@ const plain = (row: Given): Row => ({
   ...row,
 });
 
-function attemptRow(view: RunView, attempt: Attempt): Row {
-  const { startedAt, firstAt, endedAt, retryMs } = attempt;
+/** The run's own time between two moments: the same as in the ribbon, `why` and the list. */
+function timesIn(view: RunView, from: number, to = Number.POSITIVE_INFINITY): readonly (TimeSegment & Open)[] {
+  const { segments, now, at } = view.times;
+  const all: (TimeSegment & Open)[] = segments.map((segment) => ({ ...segment, isOpen: false }));
+  if (view.endedAt === undefined) all.push({ ...now, from: at, to: Number.POSITIVE_INFINITY, isOpen: true });
+  return all
+    .map((segment) => ({ ...segment, from: Math.max(segment.from, from), to: Math.min(segment.to, to) }))
+    .filter((segment) => segment.to > segment.from);
+}
+
+interface Open {
+  readonly isOpen: boolean;
+}
+
+const barOf = ({ part, from, to, isOpen }: TimeSegment & Open): Bar => ({
+  kind: part,
+  from,
+  to: isOpen && to === Number.POSITIVE_INFINITY ? undefined : to,
+});
+
+/** What holds up everything, whoever it is charged to. */
+const outside: ReadonlySet<TimePart> = new Set(["blocked", "gc", "journal", "down", "hook", "client"]);
+
+/** Bars of what a call did in this time: charged to it, or beside something else. */
+const barsFor = (part: "tool" | "approval", segments: readonly (TimeSegment & Open)[]): Bar[] =>
+  segments.map((segment) => {
+    const bar = barOf(segment);
+    if (segment.part === part || outside.has(segment.part)) return bar;
+    return { ...bar, kind: part, beside: true };
+  });
+
+function attemptRow(view: RunView, { attempts }: Round, attempt: Attempt): Row {
+  const { startedAt, endedAt, retryMs } = attempt;
   const end = endedAt ?? view.endedAt;
-  const bars: Bar[] = [{ kind: "wait", from: startedAt, to: firstAt ?? end }];
-  if (firstAt !== undefined) bars.push({ kind: "stream", from: firstAt, to: end });
-  if (retryMs !== undefined && end !== undefined) bars.push({ kind: "backoff", from: end, to: end + retryMs });
+  const next = attempts[attempts.indexOf(attempt) + 1]?.startedAt;
+  const backedOff = retryMs === undefined || end === undefined ? end : (next ?? view.endedAt);
+  const bars = timesIn(view, startedAt, backedOff).map(barOf);
   return plain({
     id: `attempt ${attempt.round}.${attempt.attempt}.${attempt.seq}`,
     depth: 2,
@@ -122,11 +154,11 @@ function callRow(view: RunView, call: Call): Row {
   const written = readyAt ?? executedAt ?? end;
   bars.push({ kind: "arguments", from: startedAt, to: written });
   if (approval !== undefined)
-    bars.push({ kind: "approval", from: approval.requestedAt, to: approval.resolvedAt ?? end });
+    bars.push(...barsFor("approval", timesIn(view, approval.requestedAt, approval.resolvedAt ?? end)));
   else if (readyAt !== undefined && executedAt !== undefined && executedAt > readyAt) {
     bars.push({ kind: "queued", from: readyAt, to: executedAt });
   }
-  if (executedAt !== undefined) bars.push({ kind: "tool", from: executedAt, to: end });
+  if (executedAt !== undefined) bars.push(...barsFor("tool", timesIn(view, executedAt, end)));
   return plain({
     id: `call ${call.id}`,
     depth: 2,

@@ -91,10 +91,11 @@ function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): 
         {row.call?.savedMs === undefined ? null : <em class="early">early</em>}
       </span>
       <span class="track">
-        {row.bars.map(({ kind, from, to: until }) => {
+        {row.bars.map(({ kind, from, to: until, beside }) => {
           const left = scale.x(from);
           const width = Math.max(0, scale.x(until ?? end) - left);
-          return <i key={kind} class={`bar b-${kind}`} style={{ left: percent(left), width: percent(width) }} />;
+          const name = `bar b-${kind} p-${kind}${beside ? " beside" : ""}`;
+          return <i class={name} style={{ left: percent(left), width: percent(width) }} />;
         })}
         {row.ticks === undefined || row.ticks.length < 2 ? null : <Ticks times={row.ticks} scale={scale} />}
         <span
