@@ -79,6 +79,7 @@ const { door, doorOfClass } = makeDoors(
 export const Chunks = doorOfClass("venturi.Chunks", face.Chunks, "", { of: "event: object" });
 export const agent = door("venturi.agent", face.agent, "options: object => Agent");
 export const anthropic = door("venturi.anthropic", face.anthropic, "given: object|undefined");
+export const bedrock = door("venturi.bedrock", face.bedrock, "given: object|undefined");
 export const calculator = door("venturi.calculator", face.calculator, "given: object|undefined");
 export const chain = door("venturi.chain", face.chain, "models: array, settings: object|undefined");
 export const clock = door("venturi.clock", face.clock, "given: object|undefined");

@@ -21,6 +21,7 @@ const keyVariables: Readonly<Record<string, string | undefined>> = {
   openai: "OPENAI_API_KEY",
   "openai-responses": "OPENAI_API_KEY",
   gemini: "GEMINI_API_KEY",
+  bedrock: undefined,
   ollama: undefined,
   simulator: undefined,
 };

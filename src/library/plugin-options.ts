@@ -40,6 +40,32 @@ export interface Ask {
   readonly fallback?: string;
 }
 
+/** Options of the provider `bedrock`. */
+export interface Bedrock {
+  /** A Bedrock API key, sent instead of a signature */
+  readonly apiKey?: string;
+  /** Where the API is; by default Bedrock's in the region */
+  readonly baseUrl?: string;
+  /** Headers sent with every request */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Proxy to go through; the environment's is not used */
+  readonly proxy?: string;
+  /** Largest single event of a stream (default 16MiB) */
+  readonly maxEvent?: number | string;
+  /** false: request complete answers instead of streams */
+  readonly stream?: boolean;
+  /** Such as `eu-central-1`; by default AWS_REGION, AWS_DEFAULT_REGION or the profile's */
+  readonly region?: string;
+  /** Profile of the shared files; by default AWS_PROFILE */
+  readonly profile?: string;
+  /** Keys to sign with. By default those of the environment, the profile, a web identity or the machine */
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
+}
+
 /** Options of the tool `calculator`. */
 export interface Calculator {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */

@@ -103,6 +103,8 @@ export const openai = provider<options.Openai>("openai");
 export const openaiResponses = provider<options.OpenaiResponses>("openai-responses");
 /** With `GEMINI_API_KEY`, unless `apiKey` is given. */
 export const gemini = provider<options.Gemini>("gemini");
+/** Signed with AWS's usual credentials, unless `credentials` or `apiKey` is given. */
+export const bedrock = provider<options.Bedrock>("bedrock");
 export const ollama = provider<options.Ollama>("ollama");
 /** The simulator: models that answer by rule, for trying things out. */
 export const simulator = provider<options.Simulator>("simulator");

@@ -38,6 +38,7 @@ export const quirkNotes: Readonly<Record<string, string>> = {
   message_for_delta: "A whole message instead of a delta; taken as one.",
   missing_done_reason: "The last object has no done_reason; taken as stop.",
   missing_event_name: "An event without its name; told by its type.",
+  missing_metadata: "The stream ended after messageStop without its figures; taken as complete.",
   missing_stop_reason: "The message ended without a stop reason; taken as stop.",
   name_repeated: "The name of a call was sent again; not added twice.",
   other_choice: "A choice beyond the first; ignored.",

@@ -13,11 +13,15 @@ import { Transcript } from "../provider/transcript.ts";
 export interface ProviderSamples {
   readonly contentType: string;
   /** A streamed answer. `complete`: from which byte on it counts as complete; by default only as a whole. */
-  readonly text: { readonly body: string; readonly text: string; readonly complete?: number };
+  readonly text: { readonly body: string | Uint8Array; readonly text: string; readonly complete?: number };
   /** A streamed answer with one tool call. */
-  readonly toolCall: { readonly body: string; readonly name: string; readonly arguments: Record<string, unknown> };
+  readonly toolCall: {
+    readonly body: string | Uint8Array;
+    readonly name: string;
+    readonly arguments: Record<string, unknown>;
+  };
   /** A stream that reports an error after it has begun. */
-  readonly failure?: { readonly body: string; readonly code: string };
+  readonly failure?: { readonly body: string | Uint8Array; readonly code: string };
   /** A non-streamed answer, for `generate`. */
   readonly whole?: { readonly body: string; readonly text: string };
 }
@@ -110,7 +114,7 @@ export function providerContract(name: string, subject: ProviderSubject): void {
 
     it("fails exactly once, and never ends well, when the stream is cut", async () => {
       const bytes = Buffer.from(samples.text.body);
-      const complete = samples.text.complete ?? Buffer.byteLength(samples.text.body.trimEnd());
+      const complete = samples.text.complete ?? lengthOf(samples.text.body);
       const steps = Math.max(1, Math.floor(complete / 40));
       for (let cut = 0; cut < complete; cut += steps) {
         sending(bytes.subarray(0, cut));
@@ -200,6 +204,10 @@ const context = (signal: AbortSignal = new AbortController().signal): Generation
   signal,
   timeouts: { connect: 5_000, firstChunk: 5_000, idle: 5_000, total: 20_000 },
 });
+
+/** Without line breaks at the end, which complete nothing. */
+const lengthOf = (body: string | Uint8Array): number =>
+  typeof body === "string" ? Buffer.byteLength(body.trimEnd()) : body.length;
 
 const isEnd = (delta: Delta): boolean => delta.type === "done" || delta.type === "error";
 

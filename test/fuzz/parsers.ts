@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { assert } from "chai";
 import fc from "fast-check";
 import anthropic from "../../plugins/anthropic/index.ts";
+import bedrock from "../../plugins/bedrock/index.ts";
 import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import openai from "../../plugins/openai/index.ts";
@@ -15,11 +16,12 @@ import type { Frame, Wire } from "../../src/core/ports/plugin.ts";
 import { loadConfig } from "../../src/host/config/load.ts";
 import { Pipeline } from "../../src/provider/decode.ts";
 import { framesOf } from "../../src/provider/frames/framing.ts";
+import { message } from "../plugins/bedrock/stream.ts";
 import type { Target } from "./target.ts";
 import { anyBytes, anyJson, anyText, hurt, wounds } from "./values.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const wires: Wire[] = [anthropic, gemini, ollama, openai, openaiResponses].flatMap((plugin) =>
+const wires: Wire[] = [anthropic, bedrock, gemini, ollama, openai, openaiResponses].flatMap((plugin) =>
   Object.values(plugin.wires ?? {}),
 );
 const fixtures = globSync("plugins/*/fixtures/*", { cwd: root }).map((file) => readFileSync(join(root, file)));
@@ -35,7 +37,7 @@ export const frames: Target = {
   property: () =>
     fc.asyncProperty(
       fc.array(anyBytes, { maxLength: 8 }),
-      fc.constantFrom("sse", "ndjson", "json-array"),
+      fc.constantFrom("sse", "ndjson", "json-array", "aws-event-stream"),
       async (reads, framing) => {
         const cut = (pieces: readonly Buffer[]): Frame[] => {
           const out: Frame[] = [];
@@ -55,6 +57,17 @@ export const frames: Target = {
     ),
 };
 
+/** With right checksums, or no payload would get past the framing. */
+const converseEvents = [
+  "messageStart",
+  "contentBlockStart",
+  "contentBlockDelta",
+  "contentBlockStop",
+  "messageStop",
+  "metadata",
+  "other",
+];
+
 export const decoders: Target = {
   name: "decoders",
   property: () => {
@@ -63,6 +76,9 @@ export const decoders: Target = {
       fc
         .array(anyJson, { maxLength: 5 })
         .map((values) => Buffer.from(values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join(""))),
+      fc
+        .array(fc.tuple(fc.constantFrom(...converseEvents), anyJson), { maxLength: 5 })
+        .map((events) => Buffer.concat(events.map(([name, value]) => message(name, value as object)))), // encoded as JSON
       anyBytes,
     );
     return fc.asyncProperty(fc.constantFrom(...wires), body, async (wire, bytes) => {

@@ -1,6 +1,7 @@
 import { assert } from "chai";
 import fc from "fast-check";
 import anthropic from "../../plugins/anthropic/index.ts";
+import bedrock from "../../plugins/bedrock/index.ts";
 import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import type { Wire } from "../../src/plugin.ts";
@@ -8,6 +9,7 @@ import { decode, fixture } from "./decoding.ts";
 
 const bodies = [
   [anthropic, "anthropic-messages", ["thinking-and-tools.sse", "server-tools.sse", "gateway.sse"]],
+  [bedrock, "bedrock-converse", ["thoughts-and-calls.bin", "own-tools.bin"]],
   [gemini, "gemini", ["thoughts-and-calls.sse", "partial-arguments.sse", "own-tools.sse", "array.json"]],
   [ollama, "ollama", ["thinking-and-tools.ndjson", "generate.ndjson"]],
 ] as const;

@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 import { assert } from "chai";
 import fc from "fast-check";
-import { type Delta, type Frame, framesOf, type OpenCall, Transcript, type Wire } from "../../src/internal.ts";
+import {
+  type Delta,
+  type Frame,
+  framesOf,
+  type OpenCall,
+  Transcript,
+  VenturiError,
+  type Wire,
+} from "../../src/internal.ts";
 
 /** Wire bytes kept beside the plugin that reads them. */
 export const fixture = (plugin: string, name: string): Buffer =>
@@ -23,13 +31,22 @@ export function decode(wire: Wire, ...pieces: readonly (Uint8Array | string)[]):
     for (const frame of batch) decoder.push(frame, deltas);
     batch.length = 0;
   };
-  for (const piece of pieces) {
-    frames.push(typeof piece === "string" ? Buffer.from(piece) : piece, batch);
+  try {
+    for (const piece of pieces) {
+      try {
+        frames.push(typeof piece === "string" ? Buffer.from(piece) : piece, batch);
+      } finally {
+        drain();
+      }
+    }
+    frames.end(batch);
     drain();
+    decoder.end(deltas);
+  } catch (thrown) {
+    if (!VenturiError.isInstance(thrown)) throw thrown;
+    // As the pipeline does: framing that cannot go on is the end of the stream.
+    if (!deltas.some(({ type }) => type === "done" || type === "error")) deltas.push({ type: "error", error: thrown });
   }
-  frames.end(batch);
-  drain();
-  decoder.end(deltas);
   const transcript = new Transcript();
   transcript.push(deltas);
   return { deltas, transcript, quirks: Object.fromEntries(decoder.quirks) };

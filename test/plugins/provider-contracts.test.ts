@@ -1,7 +1,9 @@
 import anthropic from "../../plugins/anthropic/index.ts";
+import bedrock from "../../plugins/bedrock/index.ts";
 import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import { providerContract } from "../../src/testing.ts";
+import * as aws from "./bedrock/stream.ts";
 import { provider } from "./vendor.ts";
 
 const events = (...data: object[]): string =>
@@ -112,4 +114,51 @@ providerContract("ollama", {
     failure: { body: lines(message("Gu"), { error: "the model crashed" }), code: "llm_error" },
     whole: { body: JSON.stringify({ ...message("Hi"), done: true, done_reason: "stop" }), text: "Hi" },
   },
+});
+
+const guten = [aws.begin, aws.delta(0, { text: "Guten " }), aws.delta(0, { text: "Tag 🌊" }), aws.blockStop(0)];
+const spoken = Buffer.concat([...guten, aws.stop("end_turn"), aws.figures]);
+const samples = {
+  contentType: "application/vnd.amazon.eventstream",
+  // Only the figures are missing after messageStop.
+  text: { body: spoken, text: "Guten Tag 🌊", complete: spoken.length - aws.figures.length },
+  toolCall: {
+    body: Buffer.concat([
+      aws.begin,
+      aws.callStart(0, "tooluse_1", "tool"),
+      aws.delta(0, { toolUse: { input: '{"a": ' } }),
+      aws.delta(0, { toolUse: { input: '"ü"}' } }),
+      aws.blockStop(0),
+      aws.stop("tool_use"),
+      aws.figures,
+    ]),
+    name: "tool",
+    arguments: { a: "ü" },
+  },
+  failure: {
+    body: Buffer.concat([...guten, aws.exception("throttlingException", { message: "Too many requests" })]),
+    code: "rate_limited",
+  },
+  whole: {
+    body: JSON.stringify({
+      output: { message: { role: "assistant", content: [{ text: "Hi" }] } },
+      stopReason: "end_turn",
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    }),
+    text: "Hi",
+  },
+};
+
+providerContract("bedrock with an API key", {
+  create: ({ baseUrl, key }) => provider(bedrock, { baseUrl, apiKey: key }),
+  samples,
+});
+
+providerContract("bedrock with a signature", {
+  create: ({ baseUrl, key }) =>
+    provider(bedrock, {
+      baseUrl,
+      credentials: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "never sent", sessionToken: key },
+    }),
+  samples,
 });

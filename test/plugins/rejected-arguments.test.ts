@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import anthropic from "../../plugins/anthropic/index.ts";
+import bedrock from "../../plugins/bedrock/index.ts";
 import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import openai from "../../plugins/openai/index.ts";
@@ -35,6 +36,7 @@ const wires = [
   { plugin: openai, base: "/v1", sent: (text: string) => JSON.stringify({ name: "weather", arguments: text }) },
   { plugin: openaiResponses, base: "/v1", sent: (text: string) => `"arguments":${JSON.stringify(text)}` },
   { plugin: anthropic, base: "", sent: (text: string) => `"input":${JSON.stringify({ invalid_json: text })}` },
+  { plugin: bedrock, base: "", sent: (text: string) => `"input":${JSON.stringify({ invalid_json: text })}` },
   { plugin: gemini, base: "/v1beta", sent: (text: string) => `"args":${JSON.stringify({ invalid_json: text })}` },
   { plugin: ollama, base: "", sent: (text: string) => `"arguments":${JSON.stringify({ invalid_json: text })}` },
 ] as const;

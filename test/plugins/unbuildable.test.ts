@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import anthropic from "../../plugins/anthropic/index.ts";
+import bedrock from "../../plugins/bedrock/index.ts";
 import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import openai from "../../plugins/openai/index.ts";
@@ -8,7 +9,10 @@ import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { GenerationContext, GenerationRequest, Plugin } from "../../src/plugin.ts";
 import { provider, vendor } from "./vendor.ts";
 
-const wires = { anthropic, gemini, ollama, openai, responses } as unknown as Record<string, Plugin<"provider", object>>;
+const wires = { anthropic, bedrock, gemini, ollama, openai, responses } as unknown as Record<
+  string,
+  Plugin<"provider", object>
+>;
 
 const context = (): GenerationContext => ({
   run: "run_1",

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { quirkNotes } from "../../src/provider/quirk-notes.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const decoders = ["openai", "openai-responses", "anthropic", "gemini", "ollama"];
+const decoders = ["openai", "openai-responses", "anthropic", "gemini", "ollama", "bedrock"];
 
 describe("notes on quirks", () => {
   it("there is one for each name that a built-in decoder counts, in docs/providers.md too", () => {

@@ -57,10 +57,10 @@ export interface OptionProblem {
 
 export type Instance<Port> = Port & { close?(): Promise<void> | void; hooks?: Hooks };
 
-/** One frame of a wire: the payload of an SSE event or an NDJSON line. */
+/** One frame of a wire: the payload of an SSE event, an NDJSON line, a message of an AWS event stream. */
 export interface Frame {
   readonly data: string;
-  /** SSE `event:` name; "" when there is none. */
+  /** SSE `event:` name, or AWS's `:event-type`; "" when there is none. */
   readonly event: string;
 }
 
@@ -74,7 +74,7 @@ export interface Decoder {
 }
 
 export interface Wire {
-  readonly framing: "sse" | "ndjson" | "json-array";
+  readonly framing: "sse" | "ndjson" | "json-array" | "aws-event-stream";
   decoder(): Decoder;
 }
 

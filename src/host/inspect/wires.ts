@@ -27,7 +27,7 @@ export function decodeWire(wire: Wire, kept: KeptWire): DecodedWire {
   const pipeline = new Pipeline("provider.stream", wire);
   const shown = Buffer.from(kept.bytes.subarray(0, mostBytes));
   const chunks: DecodedWire["chunks"] = [];
-  for (const { offset, bytes } of pieces(shown, wire.framing === "sse" ? "\n\n" : "\n")) {
+  for (const { offset, bytes } of framesIn(shown, wire)) {
     const deltas: Delta[] = [];
     pipeline.push(bytes, deltas);
     chunks.push({ offset, text: bytes.toString("utf8"), deltas: deltas.map(plainDelta) });
@@ -45,6 +45,19 @@ export function decodeWire(wire: Wire, kept: KeptWire): DecodedWire {
 
 /** Errors in deltas have no stack and no cause outside. */
 const plainDelta = (delta: Delta): unknown => ("error" in delta ? { ...delta, error: delta.error.toJSON() } : delta);
+
+function framesIn(bytes: Buffer, { framing }: Wire): Generator<{ offset: number; bytes: Buffer }> {
+  return framing === "aws-event-stream" ? messages(bytes) : pieces(bytes, framing === "sse" ? "\n\n" : "\n");
+}
+
+/** By the length each begins with; 16 is the shortest there can be. */
+function* messages(bytes: Buffer): Generator<{ offset: number; bytes: Buffer }> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const length = offset + 4 > bytes.length ? bytes.length : Math.max(16, bytes.readUInt32BE(offset));
+    yield { offset, bytes: bytes.subarray(offset, offset + length) };
+    offset += length;
+  }
+}
 
 function* pieces(bytes: Buffer, end: string): Generator<{ offset: number; bytes: Buffer }> {
   // A stream may end its lines with CRLF; then a frame ends at the empty line between two of them.

@@ -1,4 +1,5 @@
 import type { Wire } from "../../core/ports/plugin.ts";
+import { AwsEventStreamFrames } from "./aws-event-stream.ts";
 import { DetectedFrames } from "./detect.ts";
 import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";
@@ -15,5 +16,7 @@ export function framesOf(framing: Wire["framing"], limit: number = defaultMaxEve
       return new NdjsonFrames(limit);
     case "json-array":
       return new JsonArrayFrames(limit);
+    case "aws-event-stream":
+      return new AwsEventStreamFrames(limit);
   }
 }

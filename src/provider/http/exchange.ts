@@ -6,7 +6,7 @@ import { keepOne } from "../../core/values/keep-one.ts";
 import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
 import { networkWords } from "./network-words.ts";
-import type { Post } from "./post.ts";
+import type { Post, Unsigned } from "./post.ts";
 import { ReadBuffer } from "./read-buffer.ts";
 import type { HttpHeaders } from "./response-error.ts";
 
@@ -20,6 +20,11 @@ export interface Opened {
 
 interface Encoded extends Omit<Post, "body"> {
   readonly body: string | readonly Buffer[];
+}
+
+interface Way {
+  readonly connections: Dispatcher;
+  readonly sign?: ((request: Unsigned) => Promise<Readonly<Record<string, string>>>) | undefined;
 }
 
 interface Waiting {
@@ -56,13 +61,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
     keepOne(this);
   }
 
-  async open({ url, headers, body }: Post, connections: Dispatcher): Promise<Opened> {
+  async open({ url, headers, body }: Post, { connections, sign }: Way): Promise<Opened> {
     if (this.stopped !== undefined) throw this.stopped;
     const encoded = exactJsonBytes(body);
-    if (typeof encoded === "string") return this.#dispatch(connections, { url, headers, body: encoded });
-    const pieces = await encoded;
+    if (typeof encoded === "string" && sign === undefined)
+      return this.#dispatch(connections, { url, headers, body: encoded });
+    const pieces = typeof encoded === "string" ? [Buffer.from(encoded)] : await encoded;
     const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    return this.#dispatch(connections, { url, headers: { ...headers, "content-length": `${length}` }, body: pieces });
+    const signed = sign === undefined ? {} : await this.#unlessStopped(sign({ url, body: pieces }));
+    const all = { ...headers, ...signed, "content-length": `${length}` };
+    return this.#dispatch(connections, { url, headers: all, body: pieces });
+  }
+
+  /** Whoever fetches credentials may wait for a server that does not answer. */
+  #unlessStopped<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve: () => {}, reject };
+      work.then(resolve, reject);
+    });
   }
 
   #dispatch(connections: Dispatcher, post: Encoded): Promise<Opened> {

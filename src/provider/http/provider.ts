@@ -21,7 +21,7 @@ import { type Answer, DeltaStream } from "./batches.ts";
 import { openConnections } from "./connections.ts";
 import { Exchange, type Opened, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
-import type { Post } from "./post.ts";
+import type { Post, Unsigned } from "./post.ts";
 import type { ReadBuffer } from "./read-buffer.ts";
 import { type HttpFailure, header, httpFailure } from "./response-error.ts";
 import { Secrets } from "./secrets.ts";
@@ -41,6 +41,8 @@ export interface HttpProvider {
   readonly firstChunk?: number;
   /** The HTTP request of a generation; the configured `headers` and the trace headers are added to it. */
   request(request: GenerationRequest, mode: "stream" | "whole"): Post;
+  /** Headers that depend on the bytes of a request, such as a signature. None of their values reaches an error. */
+  sign?(request: Unsigned): Promise<Readonly<Record<string, string>>>;
   /** Decodes a complete JSON answer; `text` is the answer as it was received. Throws a VenturiError when it reports an error. */
   collect(json: unknown, text: string): Generation;
   /** Fields a client may set that this wire cannot express. */
@@ -193,7 +195,14 @@ class Client {
     };
     const connections = await this.#connectionsFor(context.timeouts.connect);
     if (this.#turn !== undefined) await this.#turn;
-    return exchange.open({ url: post.url, headers, body: post.body }, connections);
+    const sign = this.#provider.sign === undefined ? undefined : (request: Unsigned) => this.#sign(request);
+    return exchange.open({ url: post.url, headers, body: post.body }, { connections, sign });
+  }
+
+  async #sign(request: Unsigned): Promise<Readonly<Record<string, string>>> {
+    const headers = (await this.#provider.sign?.(request)) ?? {};
+    for (const value of Object.values(headers)) this.#secrets.learn(value);
+    return headers;
   }
 
   #connectionsFor(connectTimeout: number): Promise<Dispatcher> {

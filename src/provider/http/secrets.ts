@@ -1,13 +1,32 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import { redactor } from "../../core/values/redact.ts";
 
+type Mask = (text: string) => string;
+
+/** Values kept of requests that are signed one by one. */
+const mostLearned = 64;
+
 /** Redacts the given values from whatever a server echoes. */
 export class Secrets {
-  readonly scrub: (text: string) => string;
+  readonly #masks: readonly Mask[];
+  /** Of requests under way, newest last. */
+  readonly #learned = new Map<string, Mask>();
 
   constructor(values: readonly (string | undefined)[]) {
-    const masks = values.map((value) => redactor({ secret: value }));
-    this.scrub = (text) => masks.reduce((clean, mask) => mask(clean), text);
+    this.#masks = values.map((value) => redactor({ secret: value }));
+  }
+
+  /** A value that one request is sent with, such as a token that lasts an hour. */
+  learn(value: string): void {
+    const mask = this.#learned.get(value) ?? redactor({ secret: value });
+    this.#learned.delete(value);
+    this.#learned.set(value, mask);
+    const [oldest] = this.#learned.keys();
+    if (this.#learned.size > mostLearned && oldest !== undefined) this.#learned.delete(oldest);
+  }
+
+  scrub(text: string): string {
+    return [...this.#masks, ...this.#learned.values()].reduce((clean, mask) => mask(clean), text);
   }
 
   scrubError(error: VenturiError): VenturiError {

@@ -213,6 +213,7 @@ export const buckets = {
 
 const providerNames: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
+  bedrock: "aws.bedrock",
   gemini: "gcp.gemini",
 };
 

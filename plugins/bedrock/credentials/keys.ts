@@ -1,0 +1,12 @@
+import { VenturiError } from "venturi/plugin";
+
+export interface Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  /** When they end, in milliseconds since 1970; absent: never. */
+  readonly expires?: number;
+}
+
+export const unusable = (message: string): VenturiError =>
+  new VenturiError("provider.credentials", "unauthorized", message);
