@@ -29,6 +29,7 @@ const reasons = {
   "@opentelemetry/sdk-metrics": "reads metrics for a collector",
   "@opentelemetry/sdk-node": "sets OpenTelemetry up by its standard variables",
   "@opentelemetry/sdk-trace": "samplers and span processors",
+  aws4fetch: "signatures for Bedrock",
   axios: "the HTTP tool",
   commander: "the command line",
   croner: "the times of schedules",
