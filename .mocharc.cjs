@@ -23,6 +23,7 @@ const slow = [
   "packed",
   "plugins/postgres/contract-pooler",
   "plugins/sqlite/contract-in-memory",
+  "simulation/sqlite/contract",
   "why/whole",
   "workers/workers",
 ].map(file);

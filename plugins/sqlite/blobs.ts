@@ -1,14 +1,14 @@
 import { type BlobStore, VenturiError } from "venturi/plugin";
 import type { BlobRow } from "./protocol.ts";
-import type { StoreThread } from "./store-thread.ts";
+import type { Asked } from "./store-thread.ts";
 
 /** Larger blobs are written and read in pieces of this size, each in its own turn of the thread. */
 const piece = 1024 * 1024;
 const nothing = new Uint8Array();
 
 export interface Threads {
-  readonly writes: StoreThread;
-  readonly reads: StoreThread;
+  readonly writes: Asked;
+  readonly reads: Asked;
 }
 
 /** Content of runs beside their events. What a writer puts in pieces is there once the last one is. */

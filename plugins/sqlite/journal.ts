@@ -50,32 +50,46 @@ import {
 import { Blobs } from "./blobs.ts";
 import { Grouped } from "./grouped.ts";
 import { keyValues } from "./key-values.ts";
-import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
+import type { Enqueued, EnqueueRow, ThreadData, ThreadOptions } from "./protocol.ts";
 import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
-import { StoreThread } from "./store-thread.ts";
+import { type Asked, StoreThread, type ThreadListener } from "./store-thread.ts";
+
+/** What the journal works with, and what a simulation replaces. */
+interface Parts {
+  readonly connect: (options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) => Asked;
+  /** A number that nobody else has. */
+  readonly fresh: () => number;
+}
+
+const real: Parts = {
+  connect: (options, listener) => new StoreThread(options, listener),
+  fresh: () => randomInt(1, 2 ** 47),
+};
 
 /** The journal in one SQLite file, whose connection lives in a separate thread. */
 export class SqliteJournal implements Journal {
   readonly lease: number;
-  readonly #thread: StoreThread;
+  readonly #thread: Asked;
   /** With a connection of its own: a reader of the log never waits for a writer. */
-  readonly #reads: StoreThread;
+  readonly #reads: Asked;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #reservations: Grouped<Reservation, Reserved>;
   readonly #search: "text" | "none";
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #log: Log;
+  readonly #fresh: () => number;
   /** Listeners to events. */
   #readers = 0;
 
   readonly blobs: BlobStore;
   readonly keyValues: KeyValues;
 
-  constructor(options: ThreadOptions, log: Log = silentLog) {
+  constructor(options: ThreadOptions, log: Log = silentLog, { connect, fresh }: Parts = real) {
     this.lease = options.lease;
     this.#log = log;
+    this.#fresh = fresh;
     this.#search = options.search === false ? "none" : "text";
-    this.#thread = new StoreThread(
+    this.#thread = connect(
       { ...options, role: "all" },
       {
         changed: ({ work, signals, events }) =>
@@ -95,9 +109,9 @@ export class SqliteJournal implements Journal {
     this.#reads =
       options.file === ":memory:"
         ? this.#thread
-        : new StoreThread({ ...options, role: "reads" }, { changed() {}, loss() {}, migrated() {} });
+        : connect({ ...options, role: "reads" }, { changed() {}, loss() {}, migrated() {} });
     this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads });
-    this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads });
+    this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads }, fresh);
     this.#enqueues = new Grouped(
       (rows) => this.#thread.ask("enqueue", rows),
       ({ request }) => request.length,
@@ -249,7 +263,7 @@ export class SqliteJournal implements Journal {
     if (signal?.aborted) return 0;
     const upTo = keep === undefined ? undefined : await this.#thread.ask("pruneBoundary", keep);
     const which = { olderThan, upTo, runs };
-    const sweeper = randomInt(1, 2 ** 47);
+    const sweeper = this.#fresh();
     const count = await pruneInSteps(options, () => this.#thread.ask("doomSome", which, sweeper));
     // Who removes a run by name does not wait for what retention has to remove.
     let sweep = await this.#thread.ask("beginSweep", sweeper, runs.length > 0 ? "own" : "all");

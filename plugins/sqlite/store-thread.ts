@@ -17,8 +17,14 @@ export interface ThreadListener {
   migrated(from: number, to: number): void;
 }
 
+/** Who carries out the journal's operations. */
+export interface Asked {
+  ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>>;
+  close(): Promise<void>;
+}
+
 /** The thread from outside: requests in, responses out. A dead thread is replaced at the next request. */
-export class StoreThread {
+export class StoreThread implements Asked {
   readonly #options: Omit<ThreadData, "pageBytes">;
   readonly #listener: ThreadListener;
   readonly #pending = new Map<number, Pending>();

@@ -121,21 +121,30 @@ function connect(options: ThreadData, migrated: (versions: { from: number; to: n
   forgetStatistics(options);
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
-    // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000");
-    database.exec("PRAGMA journal_size_limit = 67108864");
-    keepNoTraces(database);
-    if (options.maxSize !== undefined) {
-      const pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
-      database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSize / pageSize))}`);
-    }
-    const from = migrate(database);
-    if (from !== undefined) migrated({ from, to: migrations.length });
-    return { database, store: new Store(database, options), version: database.prepare("PRAGMA data_version") };
+    return { database, store: storeIn(database, options, migrated), version: database.prepare("PRAGMA data_version") };
   } catch (thrown) {
     database.close();
     throw thrown;
   }
+}
+
+/** The store in an open database, which it sets up. */
+export function storeIn(
+  database: DatabaseSync,
+  options: ThreadData,
+  migrated: (versions: { from: number; to: number }) => void,
+): Store {
+  // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000");
+  database.exec("PRAGMA journal_size_limit = 67108864");
+  keepNoTraces(database);
+  if (options.maxSize !== undefined) {
+    const pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
+    database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSize / pageSize))}`);
+  }
+  const from = migrate(database);
+  if (from !== undefined) migrated({ from, to: migrations.length });
+  return new Store(database, options);
 }
 
 /** On a connection of its own, because it would keep what it has loaded. */

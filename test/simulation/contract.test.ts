@@ -19,7 +19,7 @@ class Live {
     const quiet = { slow: 0, refused: 0, lost: 0, late: 0, hintLost: 0, fullDisk: 0 };
     this.#world = new World(decisions);
     this.#world.now = Date.now();
-    this.#engine = new Engine(this.#world, { ...profileOf(decisions), ...quiet, ...given }, new Coverage(), lease);
+    this.#engine = new Engine(this.#world, { ...profileOf(decisions), ...quiet, ...given }, new Coverage(), { lease });
   }
 
   /** Another process's connection. */

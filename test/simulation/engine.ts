@@ -1,8 +1,9 @@
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import type { Append, Claim, Ownership } from "../../src/core/journal/journal.ts";
+import type { Append, Claim, Journal, Ownership } from "../../src/core/journal/journal.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Profile } from "./profile.ts";
+import type { DiskJournal } from "./sqlite/store.ts";
 import { calmAt, epoch, type World } from "./world.ts";
 
 interface Ownings {
@@ -17,7 +18,9 @@ interface Ownings {
  * happens between it and the processes, in `connect`.
  */
 export class Engine {
-  readonly inner: MemoryJournal;
+  readonly inner: Journal;
+  /** In place of a store that never fails itself: SQLite, on a disk that may lose power. */
+  readonly sqlite: DiskJournal | undefined;
   readonly world: World;
   readonly profile: Profile;
   readonly coverage: Coverage;
@@ -33,7 +36,12 @@ export class Engine {
   readonly endedAt = new Map<string, number>();
   readonly #sessions = new Map<string, string>();
 
-  constructor(world: World, profile: Profile, coverage: Coverage, lease = 10_000) {
+  constructor(
+    world: World,
+    profile: Profile,
+    coverage: Coverage,
+    options: { lease?: number; sqlite?: DiskJournal } = {},
+  ) {
     this.world = world;
     this.profile = profile;
     this.coverage = coverage;
@@ -41,7 +49,8 @@ export class Engine {
       throw new Error("the store waits for nothing");
     };
     const clock = { now: () => Math.floor(world.now), monotonic: () => world.now, after: never, turn: never };
-    this.inner = new MemoryJournal({ clock, keep: 1_000_000, lease });
+    this.sqlite = options.sqlite;
+    this.inner = options.sqlite ?? new MemoryJournal({ clock, keep: 1_000_000, lease: options.lease ?? storeLease });
   }
 
   head(run: string): number {
@@ -78,6 +87,13 @@ export class Engine {
 
   /** One call in one step: its linearization point. Everything that may be said about ownership is checked here. */
   apply(method: string, given: readonly unknown[]): unknown {
+    const answer = this.#apply(method, given);
+    if (this.sqlite !== undefined && answer instanceof Promise)
+      this.#watchPower(this.sqlite, { method, given }, answer);
+    return answer;
+  }
+
+  #apply(method: string, given: readonly unknown[]): unknown {
     if (method === "append") return this.#append(given[0] as readonly Append[]); // as connect calls it
     const [place, name = ""] = method.includes(".")
       ? [this.inner.keyValues, method.split(".")[1]]
@@ -89,7 +105,10 @@ export class Engine {
     if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
     if (method === "enqueue") {
       this.#reborn(given[0] as { run: string });
-      answer?.then((enqueued) => this.#claimed(claimIn(enqueued)), nothing);
+      answer?.then((enqueued) => {
+        this.#accepted.add((enqueued as { run: string }).run);
+        this.#claimed(claimIn(enqueued));
+      }, nothing);
     }
     if (method === "prune")
       for (const run of (given[0] as { runs?: readonly string[] }).runs ?? []) this.#gone.add(run);
@@ -122,8 +141,12 @@ export class Engine {
     this.#keep(run, await this.inner.read(run, 0, 1_000_000));
   }
 
-  #append(batch: readonly Append[]): ReadonlySet<Ownership> {
-    const fenced = this.inner.append(batch) as ReadonlySet<Ownership>; // it answers without a promise
+  #append(batch: readonly Append[]): ReadonlySet<Ownership> | Promise<ReadonlySet<Ownership>> {
+    const fenced = this.inner.append(batch);
+    return fenced instanceof Promise ? fenced.then((set) => this.#appended(batch, set)) : this.#appended(batch, fenced);
+  }
+
+  #appended(batch: readonly Append[], fenced: ReadonlySet<Ownership>): ReadonlySet<Ownership> {
     for (const item of batch) {
       const { run, epoch, worker } = item.ownership;
       const first = item.events[0]?.seq ?? 0;
@@ -202,9 +225,10 @@ export class Engine {
 
   /** Where nothing goes wrong but hints, a cancel ends a run within seconds. */
   #signalled(
-    [run, { kind, body }]: readonly [string, { kind: string; body: { call?: string } }],
+    [run, { id, kind, body }]: readonly [string, { id: string; kind: string; body: { call?: string } }],
     taken: boolean,
   ): void {
+    if (taken) this.#signals.set(run, [...(this.#signals.get(run) ?? []), id]);
     if (taken && kind === "approve") this.#answered(run, body.call ?? "");
     if (!taken || kind !== "cancel" || !isPlain(this.profile)) return;
     this.world.later(undefined, "a cancel has had its time", 5_000 + 20 * this.profile.delay, () => {
@@ -232,11 +256,78 @@ export class Engine {
 
   readonly cancelled = new Set<string>();
 
+  /** Tells that the machine is without power: nothing of it runs until `restart`. */
+  onPowerLoss: () => void = () => {};
+  /** Calls that have begun and have no answer yet. */
+  readonly #underWay = new Set<Called>();
+  readonly #signals = new Map<string, string[]>();
+  readonly #accepted = new Set<string>();
+
+  #watchPower({ disk }: DiskJournal, called: Called, answer: Promise<unknown>): void {
+    const wasOff = this.#isOff;
+    this.#underWay.add(called);
+    const settled = () => this.#underWay.delete(called);
+    answer.then(settled, () => disk.off || settled());
+    if (!disk.off || wasOff) return;
+    this.#isOff = true;
+    this.world.note(`the power is lost during ${called.method}`);
+    this.coverage.fault("power lost", called.method);
+    this.onPowerLoss();
+  }
+  #isOff = false;
+
+  /** The power is back. What was acknowledged has to be there, and nothing else but what was under way. */
+  async restart(sqlite: DiskJournal): Promise<void> {
+    const found = sqlite.restart(this.world.decisions);
+    this.#isOff = false;
+    if (found !== "ok") this.world.violated(`after a loss of power the file is damaged: ${found}`);
+    const writing = new Set(
+      [...this.#underWay].filter(({ method }) => method === "append").flatMap(({ given }) => runsIn(given)),
+    );
+    const removing = [...this.#underWay].filter(({ method }) => method === "prune");
+    this.#underWay.clear();
+    const isRemoved = (run: string) => this.isGone(run) || removing.some(({ given }) => removes(given, run));
+    for (const run of this.#accepted)
+      if (!isRemoved(run) && (await this.inner.get(run)) === undefined)
+        this.world.violated(`${run}: was accepted, and is lost by a loss of power`);
+    for (const [run, known] of this.events) {
+      if (isRemoved(run)) continue;
+      const stored = await this.#readAll(run);
+      const say = (what: string) => this.world.violated(`${run}: ${what} a loss of power`);
+      if (stored.length < known.length) say(`${known.length - stored.length} events are lost by`);
+      if (known.some((event, at) => JSON.stringify(event) !== JSON.stringify(stored[at]))) say("events differ after");
+      if (stored.length > known.length && !writing.has(run)) say("has events that nobody wrote after");
+      this.#keep(run, stored.slice(known.length));
+      const kept = new Set((await this.inner.signals(run, 0)).map(({ id }) => id));
+      if (this.#signals.get(run)?.some((id) => !kept.has(id))) say("a signal is lost by");
+    }
+  }
+
+  async #readAll(run: string): Promise<RunEvent[]> {
+    const found: RunEvent[] = [];
+    for (;;) {
+      const page = await this.inner.read(run, found.length, 1_000);
+      if (page.length === 0) return found;
+      found.push(...page);
+    }
+  }
+
   #leave(run: string): void {
     for (const [session, owner] of this.#sessions) if (owner === run) this.#sessions.delete(session);
   }
 }
 
+interface Called {
+  readonly method: string;
+  readonly given: readonly unknown[];
+}
+
+const runsIn = ([batch]: readonly unknown[]): string[] =>
+  (batch as readonly Append[]).map(({ ownership }) => ownership.run);
+const removes = ([options]: readonly unknown[], run: string): boolean =>
+  (options as { runs?: readonly string[] }).runs?.includes(run) === true;
+
+export const storeLease = 10_000;
 const nothing = () => {};
 const isPlain = ({ slow, refused, lost, late, twice, fullDisk, crashes, drains }: Profile): boolean =>
   slow + refused + lost + late + twice + fullDisk + crashes + drains === 0;

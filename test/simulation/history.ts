@@ -3,10 +3,11 @@ import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { Client } from "./client.ts";
 import { Coverage } from "./coverage.ts";
 import type { Decisions } from "./decisions.ts";
-import { Engine } from "./engine.ts";
+import { Engine, storeLease } from "./engine.ts";
 import { Ledger } from "./ledger.ts";
 import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
+import { DiskJournal } from "./sqlite/store.ts";
 import { Watcher } from "./watcher.ts";
 import { calmAt, epoch, World } from "./world.ts";
 
@@ -30,12 +31,22 @@ const overAt = 900_000;
 /** One history: processes, clients and faults as the decisions have it, then the checks. */
 export async function history(
   decisions: Decisions,
-  options: { trace?: boolean; most?: number } = {},
+  options: { trace?: boolean; most?: number; store?: "memory" | "sqlite" } = {},
 ): Promise<History> {
   const world = new World(decisions, options);
-  const profile = profileOf(decisions);
+  const drawn = profileOf(decisions);
+  // What comes from a file are other objects.
+  const profile = options.store === "sqlite" ? { ...drawn, apart: true, sync: false } : drawn;
   const coverage = new Coverage();
-  const engine = new Engine(world, profile, coverage);
+  const sqlite =
+    options.store === "sqlite"
+      ? await DiskJournal.open({
+          lease: storeLease,
+          now: () => world.now,
+          checkpoint: decisions.pick([2_000, 1, 10, 50]),
+        })
+      : undefined;
+  const engine = new Engine(world, profile, coverage, sqlite === undefined ? {} : { sqlite });
   const ledger = new Ledger(engine);
   const slots: (Server | undefined)[] = [];
   const numbers: number[] = [];
@@ -85,13 +96,17 @@ export async function history(
   if (profile.fullDisk > 0) {
     world.later(undefined, "the disk is full", decisions.below(10_000), () => {
       engine.full = true;
+      if (sqlite !== undefined) sqlite.disk.full = true;
       world.later(undefined, "the disk has room", profile.fullDisk, () => {
         engine.full = false;
+        if (sqlite !== undefined) sqlite.disk.full = false;
       });
     });
   }
+  if (sqlite !== undefined) losePower(engine, sqlite, { servers, end });
   world.later(undefined, "calm", calmAt, () => {
     engine.calm = true;
+    if (sqlite !== undefined) sqlite.disk.full = false;
   });
   const clients = Array.from(
     { length: profile.runs },
@@ -135,6 +150,26 @@ export async function history(
     virtualMs: world.now - epoch,
     hash,
   };
+}
+
+/** The machine with all its processes goes down between two writes of its disk, and comes up again. */
+function losePower(
+  engine: Engine,
+  sqlite: DiskJournal,
+  { servers, end }: { servers: () => readonly Server[]; end: (server: Server) => void },
+): void {
+  const { world } = engine;
+  const { decisions } = world;
+  engine.onPowerLoss = () =>
+    // Until then its processes may still see that nothing can be written.
+    world.later(undefined, "the machine is off", 0, () => {
+      for (const server of servers()) end(server);
+      engine.restart(sqlite).catch((thrown: Error) => world.violated(`the store could not be opened: ${thrown.stack}`));
+    });
+  for (let left = decisions.below(4); left > 0; left--)
+    world.later(undefined, "the power will be lost", decisions.below(20_000), () => {
+      if (!engine.calm) sqlite.disk.loseAfter(decisions.below(40));
+    });
 }
 
 /** Of what is stored when all is over. */

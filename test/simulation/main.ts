@@ -15,6 +15,7 @@ const usage = `npm run simulate -- [options]
   --trace          print what happened, step by step
   --twice          run each seed twice and compare every byte
   --coverage       print what was reached
+  --store sqlite   SQLite itself, on a disk that loses what was not synced (default memory)
   --mutant NAME    with a fault planted into the product; exits 0 when it is found
   --mutants        every planted fault, a process each; prints the table`;
 
@@ -23,10 +24,13 @@ const polling = /(claim|heartbeat|held|readMany|signalsMany)( of|: answer)| hint
 const { values } = parseArgs({
   options: {
     ...{ seeds: { type: "string" }, from: { type: "string" }, seed: { type: "string" }, log: { type: "string" } },
+    ...{ store: { type: "string", default: "memory" } },
     ...{ trace: { type: "boolean" }, twice: { type: "boolean" }, coverage: { type: "boolean" } },
     ...{ mutant: { type: "string" }, mutants: { type: "boolean" }, help: { type: "boolean" } },
   },
 });
+
+const store = values.store === "sqlite" ? "sqlite" : "memory";
 
 if (values.help) {
   process.stdout.write(`${usage}\n`);
@@ -43,7 +47,7 @@ if (values.help) {
       values.log === undefined
         ? Decisions.seeded(Number(values.seed))
         : Decisions.replayed(JSON.parse(readFileSync(values.log, "utf8")) as number[]); // as written below
-    const one = await history(decisions, { trace: values.trace === true });
+    const one = await history(decisions, { trace: values.trace === true, store });
     tell(one, values.trace === true);
     process.exitCode = one.violations.length > 0 ? 1 : 0;
   } else process.exitCode = await many(history);
@@ -63,12 +67,12 @@ async function many(history: typeof import("./history.ts").history): Promise<num
   };
   for (let done = 0; done < seeds; done++) {
     const seed = from + done;
-    const one = await history(Decisions.seeded(seed), { trace: values.twice === true });
+    const one = await history(Decisions.seeded(seed), { trace: values.twice === true, store });
     total.runs += one.runs;
     total.steps += one.steps;
     total.virtualMs += one.virtualMs;
     coverage.add(one.coverage);
-    if (values.twice && (await history(Decisions.seeded(seed), { trace: true })).hash() !== one.hash()) {
+    if (values.twice && (await history(Decisions.seeded(seed), { trace: true, store })).hash() !== one.hash()) {
       total.unequal += 1;
       process.stdout.write(`seed ${seed} differs when it is repeated\n`);
     }
@@ -95,8 +99,8 @@ async function explain(seed: number, failing: History): Promise<void> {
   const { shrink } = await import("./shrink.ts");
   const { history } = await import("./history.ts");
   process.stderr.write("making it smaller …\n");
-  const small = await shrink(failing, 400);
-  const told = await history(Decisions.replayed(small.decisions), { trace: true, most: 60_000 });
+  const small = await shrink(failing, 400, store);
+  const told = await history(Decisions.replayed(small.decisions), { trace: true, most: 60_000, store });
   tell(told, true);
   const folder = "node_modules/.cache/simulation";
   mkdirSync(folder, { recursive: true });

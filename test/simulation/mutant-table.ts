@@ -21,9 +21,13 @@ export async function tableOfMutants(seeds: number): Promise<number> {
 
 function found(name: string, seeds: number): Promise<string> {
   const main = fileURLToPath(new URL("./main.js", import.meta.url));
-  const child = spawn(process.execPath, ["--no-warnings", main, "--mutant", name, "--seeds", String(seeds)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--no-warnings", main, "--mutant", name, "--seeds", String(seeds), "--store", mutants[name]?.store ?? "memory"],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let text = "";
   let errors = "";
   child.stdout.on("data", (piece: Buffer) => {

@@ -4,6 +4,8 @@ interface Mutant {
   readonly file: string;
   readonly from: string;
   readonly to: string;
+  /** In which the fault is; the model of all journals when absent. */
+  readonly store?: "sqlite";
 }
 
 /** Faults planted into the product on purpose, by name. Each has to be found. */
@@ -212,6 +214,30 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "src/agent/run/run-context.js",
     from: "RunState.of(parts.history)",
     to: "new RunState()",
+  },
+  "SQLite does not wait for the disk": {
+    file: "plugins/sqlite/thread.js",
+    from: "PRAGMA synchronous = FULL",
+    to: "PRAGMA synchronous = OFF",
+    store: "sqlite",
+  },
+  "SQLite waits for the disk at checkpoints only": {
+    file: "plugins/sqlite/thread.js",
+    from: "PRAGMA synchronous = FULL",
+    to: "PRAGMA synchronous = NORMAL",
+    store: "sqlite",
+  },
+  "SQLite takes a failed commit for done": {
+    file: "plugins/sqlite/store.js",
+    from: 'this.#ask.run("COMMIT");',
+    to: 'try { this.#ask.run("COMMIT"); } catch { if (this.#database.isTransaction) this.#ask.run("ROLLBACK"); }',
+    store: "sqlite",
+  },
+  "SQLite takes an append of an older epoch": {
+    file: "plugins/sqlite/sql.js",
+    from: "WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'",
+    to: "WHERE id = ?5 AND head = ?1 AND state = 'running'",
+    store: "sqlite",
   },
 };
 

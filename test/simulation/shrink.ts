@@ -9,13 +9,13 @@ export const kindOf = (violation: string | undefined): string =>
     .replace(/\d+/g, "#");
 
 /** Zeroes choices of a failing history, larger spans first, as long as it fails in the same way. */
-export async function shrink(failing: History, tries: number): Promise<History> {
+export async function shrink(failing: History, tries: number, store: "memory" | "sqlite"): Promise<History> {
   const kind = kindOf(failing.violations[0]);
   let best = failing;
   let left = tries;
   const attempt = async (log: readonly number[]): Promise<boolean> => {
     left -= 1;
-    const one = await history(Decisions.replayed(log), { most: 60_000 });
+    const one = await history(Decisions.replayed(log), { most: 60_000, store });
     if (kindOf(one.violations[0]) !== kind) return false;
     best = { ...one, decisions: trimmed(one.decisions) };
     return true;

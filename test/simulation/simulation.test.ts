@@ -24,6 +24,24 @@ describe("the simulated service", () => {
     expect(text).to.match(/50 histories, \d+ runs, .* 0 failed/);
   });
 
+  it("keeps them on SQLite, on a disk that loses power", () => {
+    const { status, text } = simulate("--store", "sqlite", "--seeds", "12", "--twice");
+    expect(status, text).to.equal(0);
+    expect(text).to.match(/12 histories, \d+ runs, .* 0 failed/);
+  });
+
+  it("finds a commit that does not wait for the disk", () => {
+    const { status, text } = simulate(
+      "--store",
+      "sqlite",
+      "--mutant",
+      "SQLite does not wait for the disk",
+      "--seeds",
+      "60",
+    );
+    expect(status, text).to.equal(0);
+  });
+
   it("finds planted faults", () => {
     for (const name of ["a fenced owner goes on", "no question before a repetition", "a placeholder seals a call"]) {
       const { status, text } = simulate("--mutant", name, "--seeds", "200");

@@ -22,6 +22,17 @@ export const calmAt = 60_000;
 let running: World | undefined;
 export const runningWorld = (): World | undefined => running;
 
+/** Runs code that has its own time: what is not a process of the service. */
+export function outside<T>(work: () => T): T {
+  const before = running;
+  running = undefined;
+  try {
+    return work();
+  } finally {
+    running = before;
+  }
+}
+
 /** One process from its start to its end. Nothing of it runs after its death, not even a `finally`, as after a kill. */
 export class Life {
   dead = false;

@@ -5,11 +5,11 @@ import type { PruneOptions } from "./journal.ts";
 export async function pruneInSteps({ signal, rest = 0 }: PruneOptions, step: () => Promise<number>): Promise<number> {
   let count = 0;
   while (!signal?.aborted) {
-    const start = performance.now();
+    const start = rest > 0 ? performance.now() : 0;
     const gone = await step();
     if (!(gone > 0)) break; // also what is no number, or it would never end
     count += gone;
-    const ms = rest * (performance.now() - start);
+    const ms = rest > 0 ? rest * (performance.now() - start) : 0;
     if (ms > 0) await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {}); // aborted
   }
   return count;
