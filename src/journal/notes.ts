@@ -1,6 +1,7 @@
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
 import type { Journal, PruneOptions } from "../core/journal/journal.ts";
 import { type KeyValue, type KeyValues, mostListed } from "../core/journal/key-values.ts";
+import type { Clock } from "../core/ports/clock.ts";
 import type { Feedback } from "../core/run/feedback.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 
@@ -63,7 +64,7 @@ export async function* eachNotes(journal: Journal, after = ""): AsyncGenerator<{
 }
 
 /** Removes runs, and their notes with them. The only caller of the journal's own `prune`. */
-export async function pruneRuns(journal: Journal, options: PruneOptions): Promise<number> {
+export async function pruneRuns(journal: Journal, options: PruneOptions, clock: Clock): Promise<number> {
   const { runs, olderThan, keep } = options;
   const named = await Promise.all((runs ?? []).map((run) => journal.get(run)));
   const removed = await journal.prune(options);
@@ -75,7 +76,8 @@ export async function pruneRuns(journal: Journal, options: PruneOptions): Promis
     await forget(keyValues, keys, journal);
     // A sweep also finds what a crash between the two left behind.
     if (isSweep || (removed > keys.length && keep !== undefined)) await forgetRemoved(journal);
-    else if (removed > keys.length) await forgetRemoved(journal, olderThan);
+    else if (removed > keys.length)
+      await forgetRemoved(journal, olderThan === undefined ? "" : keyBefore(clock.now() - olderThan + clockSkew));
   } catch (cause) {
     const why = `the runs are removed, but their feedback is not yet: ${messageOf(cause)}`;
     throw new VenturiError("journal.prune", "journal_failed", why, { cause });
@@ -84,9 +86,8 @@ export async function pruneRuns(journal: Journal, options: PruneOptions): Promis
 }
 
 /** A run that ended before some time was created before it too. */
-async function forgetRemoved(journal: Journal, age = 0): Promise<void> {
+async function forgetRemoved(journal: Journal, after = ""): Promise<void> {
   const keys: string[] = [];
-  const after = age === 0 ? "" : keyBefore(Date.now() - age + clockSkew);
   for await (const { key } of eachNotes(journal, after)) keys.push(key);
   await forget(valuesOf(journal), keys, journal);
 }

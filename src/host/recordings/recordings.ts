@@ -29,7 +29,7 @@ export class Recordings {
 
   /** Removes runs and what is kept beside them; how many runs there were. */
   prune(options: PruneOptions): Promise<number> {
-    return pruneRuns(this.journal, options);
+    return pruneRuns(this.journal, options, systemClock);
   }
 
   /** `speed`: speed factor; infinite: no delays. */

@@ -34,7 +34,7 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
   const prune = async () => {
     const started = clock.monotonic();
     try {
-      const runs = await pruneRuns(journal, limits);
+      const runs = await pruneRuns(journal, limits, clock);
       if (runs > 0)
         log.info("retention removed ended runs", { runs, ...kept, ms: Math.round(clock.monotonic() - started) });
     } catch (thrown) {

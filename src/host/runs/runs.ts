@@ -341,7 +341,7 @@ export class HostRuns implements Runs {
   async remove(run: string): Promise<void> {
     await this.cancel(run, "the run is removed");
     const { session, tenant } = await this.get(run);
-    await pruneRuns(this.#parts.journal, { runs: [run] });
+    await pruneRuns(this.#parts.journal, { runs: [run] }, this.#parts.clock);
     if (session !== undefined) this.#sessions.forget(tenant, session);
     this.#parts.telemetry.forget(run);
     this.#sweepLater();
@@ -352,7 +352,7 @@ export class HostRuns implements Runs {
     const { clock, journal, log } = this.#parts;
     this.#stopSweep ??= clock.after(sweepAfter, () => {
       this.#stopSweep = undefined;
-      pruneRuns(journal, { rest: pruneRest }).catch((thrown: unknown) =>
+      pruneRuns(journal, { rest: pruneRest }, clock).catch((thrown: unknown) =>
         log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
       );
     });

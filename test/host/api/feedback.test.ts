@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { VenturiClient } from "../../../src/client/client.ts";
+import { systemClock } from "../../../src/core/ports/clock.ts";
 import type { Feedback } from "../../../src/core/run/feedback.ts";
 import { Recordings } from "../../../src/host/recordings/recordings.ts";
 import { pruneRuns } from "../../../src/journal/notes.ts";
@@ -129,7 +130,7 @@ for (const engine of Object.keys(engines)) {
       expect(await has(first)).to.equal(false);
       expect(await has(second)).to.equal(true);
       expect((await give(first, { score: 1 })).status).to.equal(404);
-      await pruneRuns(journalOf(bench), { keep: 0 });
+      await pruneRuns(journalOf(bench), { keep: 0 }, systemClock);
       expect(await kept()).to.deep.equal([]);
     });
 
