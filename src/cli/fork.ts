@@ -1,6 +1,8 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { fromJson, VenturiError } from "../core/errors/errors.ts";
 import type { ForkRequest } from "../core/run/fork.ts";
+import type { Unanswered } from "../core/run/unanswered.ts";
 import { openHost } from "../host/open.ts";
 import { askPerson } from "./approve.ts";
 import { example, globalsOf } from "./globals.ts";
@@ -16,6 +18,7 @@ interface Options {
   readonly instructions?: string;
   readonly option: readonly string[];
   readonly tools: string;
+  readonly unanswered?: string;
   readonly session?: string;
   readonly json?: true;
   readonly quiet?: true;
@@ -41,6 +44,10 @@ export function configure(command: Command): void {
       "--tools <mode>",
       "recorded: results of the original, ask about other calls; run: run pure ones; ask",
       "recorded",
+    )
+    .option(
+      "--unanswered <who>",
+      "calls that the original never made: ask, fail, run (pure tools), agent:NAME or module:FILE answers",
     )
     .option("--session <id>", "a new conversation to keep it in")
     .option("--json", "the new run's events, one JSON line each")
@@ -84,9 +91,20 @@ function requestOf(options: Options): ForkRequest {
     ...(model === undefined ? {} : { model }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(session === undefined ? {} : { session }),
+    ...(options.unanswered === undefined ? {} : { unanswered: unansweredOf(options.unanswered) }),
     ...(edit.length === 0 ? {} : { edit }),
     ...(chosen.length === 0 ? {} : { options: Object.fromEntries(chosen) }),
   };
+}
+
+/** `agent:NAME`, `module:FILE` or a word. */
+export function unansweredOf(text: string): Unanswered {
+  const [kind = "", ...rest] = text.split(":");
+  const name = rest.join(":");
+  if (kind === "agent" && name !== "") return { agent: name };
+  if (kind === "module" && name !== "") return { module: resolve(name) };
+  if (text === "ask" || text === "fail" || text === "run") return text;
+  throw new VenturiError(op, "invalid_input", "--unanswered: one of ask, fail, run, agent:NAME, module:FILE");
 }
 
 const collect = (value: string, before: readonly string[]) => [...before, value];

@@ -87,6 +87,8 @@ export type ForkRequest = {
   after: number;
   /** another input; only after run.started */
   input?: string | RunInput;
+  /** another agent; only after run.started */
+  agent?: string;
   /** other results of tool calls among the events taken over */
   edit?: Array<{
     call: string;
@@ -112,6 +114,12 @@ export type ForkRequest = {
     [key: string]: unknown;
   };
   tools?: "recorded" | "run" | "ask";
+  /** a call that the original never made: ask (default), fail, run, or who answers it */
+  unanswered?: "ask" | "fail" | "run" | {
+    agent: string;
+  } | {
+    module: string;
+  };
   /** a new conversation; none by default */
   session?: string;
 };

@@ -59,8 +59,24 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
     priceOf: () => undefined,
     agents: new Map([[agent.name, agent]]),
   } as unknown as ConfigRevision;
+  const notHere = (): never => {
+    throw new Error("no agent plays a tool here");
+  };
   const open = (work: PipelineWork) =>
-    new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal, life.chance, writes);
+    new RunPipeline(
+      work,
+      revision,
+      sessions,
+      breakers,
+      content,
+      clock,
+      log,
+      noStalls,
+      journal,
+      life.chance,
+      writes,
+      notHere,
+    );
   Object.assign(revision, { pipelines: { open } });
   const revisions = { current: revision, acquire: () => ({ revision, release: () => {} }) } as unknown as Revisions;
   const memory = new HeldMemory(1_000_000_000);

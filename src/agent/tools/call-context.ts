@@ -9,6 +9,10 @@ interface Call {
   readonly controller: { readonly signal: AbortSignal };
 }
 
+/** A call that a fork took over keeps the key of the original, so that its effect cannot happen twice. */
+export const idempotencyKeyOf = ({ run, parts }: RunContext, call: string): string =>
+  parts.request.fork?.keys?.[call] ?? `${run}:${call}`;
+
 /** What tools and approval functions know of the call. */
 export function callContext(run: RunContext, { call, round, attempt, controller }: Call): CallContext {
   const { session, context, caller } = run.parts.request;
@@ -19,7 +23,7 @@ export function callContext(run: RunContext, { call, round, attempt, controller 
     agent: run.agent.name,
     tenant: run.parts.tenant ?? defaultTenant,
     attempt,
-    idempotencyKey: `${run.run}:${call.call}`,
+    idempotencyKey: idempotencyKeyOf(run, call.call),
     signal: controller.signal,
     context: run.context,
     stored: context,

@@ -7,7 +7,7 @@ import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Approvals, needsApproval } from "./approvals.ts";
-import { callContext } from "./call-context.ts";
+import { callContext, idempotencyKeyOf } from "./call-context.ts";
 import { execute, type Outcome } from "./execute.ts";
 import type { Repetition } from "./repetition.ts";
 import { keepContent, refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
@@ -278,7 +278,7 @@ export class Dispatcher implements CallSink {
         call: entry.call.call,
         name: entry.call.name,
         attempt,
-        idempotencyKey: `${run.run}:${entry.call.call}`,
+        idempotencyKey: idempotencyKeyOf(run, entry.call.call),
       });
       entry.startedAt = run.parts.clock.monotonic();
       const { call, tool } = entry;

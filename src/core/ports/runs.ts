@@ -112,7 +112,8 @@ export interface Runs {
   start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
   /**
    * Starts a new run that begins with this run's events up to a step and goes on from there, with changes. Nothing is done
-   * twice: by default calls the original made get its results. Rejects with `invalid_input` if `after` is no step.
+   * twice: by default calls the original made get its results. Rejects with `invalid_input` if `after` is no step. With a
+   * `key`, a second fork of the run finds the first.
    */
   fork(run: string, request: z.input<typeof ForkRequest>, options?: StartOptions): Promise<{ run: string }>;
   /** Yields every event after `after`, in committed batches, then live; ends after the terminal event. */

@@ -3,6 +3,7 @@ import type { Native, NativeRequest } from "../model/native.ts";
 import type { NativeGrants } from "../model/native-rules.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "../model/provider.ts";
 import type { RunInput } from "./events.ts";
+import type { Unanswered } from "./unanswered.ts";
 
 /** Tenant of runs without an authenticated caller: no `server.auth`, the command line, the library. */
 export const defaultTenant = "default";
@@ -63,6 +64,10 @@ export interface ForkOrigin {
   readonly run: string;
   readonly after: number;
   readonly tools: "recorded" | "run" | "ask";
+  /** `ask` when absent. */
+  readonly unanswered?: Unanswered;
+  /** Idempotency keys of calls it took over without a result, by call: a repeated effect is recognised as the original's. */
+  readonly keys?: Readonly<Record<string, string>>;
   /** In place of the agent's own. */
   readonly instructions?: string;
 }

@@ -85,6 +85,8 @@ export class CallerRuns implements Runs {
     const { id } = this.#caller;
     demand(this.#caller, "start");
     if (request.instructions !== undefined) demand(this.#caller, "inspect");
+    if (request.agent !== undefined) this.#mayStart(request.agent);
+    this.#mayAnswer(request.unanswered);
     // Into the original's tenant, so reading it is not enough.
     const { tenant } = await this.#own(run, "see");
     if (!this.#mayChange(tenant)) throw noRun(run);
@@ -239,6 +241,14 @@ export class CallerRuns implements Runs {
   #mayStart(agent: string): void {
     demand(this.#caller, "start");
     permit(this.#caller, nameOf(this.#runs, agent));
+  }
+
+  /** A module is code of this machine: whoever may name one may run any. */
+  #mayAnswer(unanswered: Parameters<Runs["fork"]>[1]["unanswered"]): void {
+    if (typeof unanswered !== "object") return;
+    if ("agent" in unanswered) return this.#mayStart(unanswered.agent);
+    const message = "unanswered: a module is for the command line and programs of your own; name an agent";
+    throw new VenturiError("run.fork", "forbidden", message);
   }
 
   #maySee(agent: string | undefined): void {

@@ -10,6 +10,7 @@ import { ForkRequest } from "../../core/run/fork.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing, readHistory } from "../../journal/history.ts";
+import { madeIn } from "./recorded-calls.ts";
 
 const op = "run.fork";
 
@@ -39,6 +40,9 @@ export async function forkSource(journal: Journal, row: RunRow, asked: ForkReque
   if (given !== undefined && asked.after > 1) {
     throw invalid(`input: events 2 to ${asked.after} answer the old input; fork after event 1 to change it`);
   }
+  if (asked.agent !== undefined && asked.after > 1) {
+    throw invalid(`agent: events 2 to ${asked.after} are another agent's; fork after event 1 to change it`);
+  }
   const { variables } = started.input;
   const own = given === undefined ? started.input : { ...(variables === undefined ? {} : { variables }), ...given };
   const { messages, runs } = await conversationBefore(journal, row);
@@ -57,18 +61,34 @@ export function checkFork(request: unknown): ForkRequest {
 }
 
 /** The fork's request: the original's, without what tied it to its caller and conversation. */
-export function forkedRequest({ row, input }: ForkSource, asked: ForkRequest): RunRequest {
+export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkRequest): RunRequest {
   const { session: _s, parent: _p, caller: _c, user: _u, revision: _r, channel: _h, ...kept } = row.request;
   const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...request } = kept;
-  const { after, tools, instructions, model, options, session } = asked;
+  const { after, tools, unanswered, instructions, model, options, session } = asked;
+  const keys = openKeys(row, prefix);
   return {
     ...request,
+    ...(asked.agent === undefined ? {} : { agent: asked.agent }),
     input,
     ...(session === undefined ? {} : { session }),
     ...(model === undefined ? {} : { model }),
     ...(options === undefined ? {} : { options: { ...request.options, ...options } as GenerationOptions }), // merging removes the nulls
-    fork: { run: row.run, after, tools, ...(instructions === undefined ? {} : { instructions }) },
+    fork: {
+      run: row.run,
+      after,
+      tools,
+      ...(unanswered === undefined ? {} : { unanswered }),
+      ...(Object.keys(keys).length === 0 ? {} : { keys }),
+      ...(instructions === undefined ? {} : { instructions }),
+    },
   };
+}
+
+/** Keys of the calls without a result: those that the fork may still make. */
+function openKeys({ run, request }: RunRow, prefix: readonly RunEvent[]): Record<string, string> {
+  const done = new Set(prefix.flatMap((event) => (event.type === "tool.finished" ? [event.call] : [])));
+  const open = madeIn(prefix).filter(({ call }) => !done.has(call));
+  return Object.fromEntries(open.map(({ call }) => [call, request.fork?.keys?.[call] ?? `${run}:${call}`]));
 }
 
 /** The new run as the journal takes it in: ready to be claimed, and continued like a run after a crash. */
@@ -110,12 +130,13 @@ export async function forkRecording(
 
 function started(
   event: EventOf<"run.started">,
-  { input, session, fork }: RunRequest,
+  { agent, input, session, fork }: RunRequest,
   { caller }: ForkTarget,
 ): EventOf<"run.started"> {
   const { session: _s, trace: _t, parent: _p, by: _b, fork: _f, ...kept } = event;
   return {
     ...kept,
+    agent,
     input,
     ...(session === undefined ? {} : { session }),
     ...(fork === undefined ? {} : { fork: { run: fork.run, after: fork.after } }),

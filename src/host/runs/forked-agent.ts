@@ -2,19 +2,15 @@ import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
 import { fromJson, VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
+import type { Runs } from "../../core/ports/runs.ts";
 import { RichOutput, type Tool, type ToolImage } from "../../core/ports/tool.ts";
-import type { EventOf, RunEvent } from "../../core/run/events.ts";
+import type { RunEvent } from "../../core/run/events.ts";
 import type { ForkOrigin } from "../../core/run/run-request.ts";
+import type { Unanswered } from "../../core/run/unanswered.ts";
+import { canonicalJson } from "../../core/values/canonical-json.ts";
 import { historyOrNothing } from "../../journal/history.ts";
-
-type Finished = EventOf<"tool.finished">;
-
-type Call = Pick<EventOf<"tool_call.ready">, "name" | "arguments">;
-
-/** Calls with their results, in order. */
-interface RecordedCall extends Call {
-  readonly result: Finished;
-}
+import { type Call, callsIn, type Finished, madeIn, type RecordedCall, unfinishedIn } from "./recorded-calls.ts";
+import { standIn } from "./stand-in.ts";
 
 interface Recorded {
   /** Calls of the original. */
@@ -22,16 +18,20 @@ interface Recorded {
   /** Calls the original started and has no result of: it was cancelled, or still runs. */
   readonly unfinished: readonly Call[];
   /** Calls the fork has made, those it took over included. */
-  readonly made: readonly RecordedCall[];
+  readonly made: readonly Call[];
+  readonly unanswered: Unanswered;
+  readonly answer: ReturnType<typeof standIn>;
   load(hash: string): Promise<Uint8Array | undefined>;
 }
 
 /** Agents as a forked run sees them: with tools that respect what the fork may do. */
 export async function forkedAgents(
   journal: Journal,
-  { fork, history }: { fork: ForkOrigin; history: readonly RunEvent[] },
+  { fork, history, runs }: { fork: ForkOrigin; history: readonly RunEvent[]; runs: () => Runs },
 ): Promise<(agent: AgentDefinition) => AgentDefinition> {
-  const wrap = fork.tools === "recorded" ? await replaying(journal, fork, history) : asking(fork.tools);
+  const { unanswered = "ask" } = fork;
+  const others = { unanswered, answer: standIn(unanswered, runs) };
+  const wrap = fork.tools === "recorded" ? await replaying(journal, { fork, history, others }) : asking(fork.tools);
   // The same object for the same tool: tables and schemas are cached by it.
   const wrapped = new WeakMap<Tool, Tool>();
   const forked = (tool: Tool): Tool => {
@@ -49,47 +49,73 @@ const asking =
     return { ...declared(tool), approval: "always", call: (input, context) => tool.call(input, context) };
   };
 
-async function replaying(journal: Journal, fork: ForkOrigin, history: readonly RunEvent[]) {
-  const row = await journal.get(fork.run);
-  // The original may have been removed since: then every call asks.
+async function replaying(
+  journal: Journal,
+  parts: { fork: ForkOrigin; history: readonly RunEvent[]; others: Pick<Recorded, "unanswered" | "answer"> },
+) {
+  const row = await journal.get(parts.fork.run);
+  // The original may have been removed since: then no call is answered.
   const original = row === undefined ? [] : await historyOrNothing(journal, row);
   const recorded: Recorded = {
+    ...parts.others,
     calls: callsIn(original),
     unfinished: unfinishedIn(original),
-    made: callsIn(history),
+    made: madeIn(parts.history),
     load: async (hash) => journal.blobs?.get(hash),
   };
   return (tool: Tool): Tool => replayingTool(tool, recorded);
 }
 
-/** Gives the original's result for a call with the same arguments, and asks about any other. */
-function replayingTool(tool: Tool, { calls, unfinished, made, load }: Recorded): Tool {
+/** Gives the original's n-th result to the n-th call with the same arguments. */
+function replayingTool(tool: Tool, recorded: Recorded): Tool {
+  const { calls, unfinished, unanswered, answer, load } = recorded;
   const table = new ToolTable([tool]);
-  const keyOf = (input: Record<string, unknown>) => canonical(input);
-  const checkedKey = ({ arguments: raw }: Call) => {
+  const keyOf = ({ arguments: raw }: Pick<Call, "arguments">) => {
     const checked = table.check(tool.name, { ...raw });
-    return keyOf(checked.ok ? checked.input : { ...raw });
+    return canonicalJson(checked.ok ? checked.input : { ...raw });
   };
-  const own = (call: Call) => call.name === tool.name;
-  const results = Map.groupBy(calls.filter(own), checkedKey);
-  const used = new Map([...Map.groupBy(made.filter(own), checkedKey)].map(([key, { length }]) => [key, length]));
-  const uncertain = new Set(tool.effect === "pure" ? [] : unfinished.filter(own).map(checkedKey));
+  const own = calls.filter(({ name }) => name === tool.name);
+  const results = Map.groupBy(own, keyOf);
+  const places = new Places();
+  for (const call of recorded.made) if (call.name === tool.name) places.of(call.call, keyOf(call));
+  const uncertain = new Set(
+    tool.effect === "pure" ? [] : unfinished.filter(({ name }) => name === tool.name).map(keyOf),
+  );
+  const resultOf = (call: string, key: string): Finished | undefined => {
+    const known = results.get(key) ?? [];
+    // Beyond the last one, a tool without effects would say the same again; another one would do something new.
+    return (known[places.of(call, key)] ?? (tool.effect === "pure" ? known.at(-1) : undefined))?.result;
+  };
   return {
     ...declared(tool),
-    approval: (input) => {
-      const key = keyOf({ ...input });
-      return uncertain.has(key) && !results.has(key) ? mayHaveRun : !results.has(key);
+    approval: (input, { call }) => {
+      const key = canonicalJson({ ...input });
+      if (answer !== undefined || resultOf(call, key) !== undefined) return false;
+      const isFree = tool.approval === undefined || tool.approval === "never";
+      if (unanswered === "run" && tool.effect === "pure" && isFree) return false;
+      return uncertain.has(key) && !results.has(key) ? mayHaveRun : true;
     },
     call(input, context) {
-      const key = keyOf(input);
-      const known = results.get(key);
-      if (known === undefined) return tool.call(input, context);
-      const place = used.get(key) ?? 0;
-      used.set(key, place + 1);
-      const result = (known[place] ?? known.at(-1))?.result;
-      return result === undefined ? "" : outputOf(result, load);
+      const result = resultOf(context.call, canonicalJson(input));
+      if (result !== undefined) return outputOf(result, load);
+      return answer === undefined ? tool.call(input, context) : answer({ tool, input, context, recorded: own });
     },
   };
+}
+
+/** Which of the calls with the same arguments a call is, from 0; the same whenever it is asked. */
+class Places {
+  readonly #places = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
+
+  of(call: string, key: string): number {
+    const known = this.#places.get(call);
+    if (known !== undefined) return known;
+    const place = this.#counts.get(key) ?? 0;
+    this.#counts.set(key, place + 1);
+    this.#places.set(call, place);
+    return place;
+  }
 }
 
 const mayHaveRun = "the original run started this call and has no result of it: it may have run already";
@@ -111,33 +137,6 @@ async function outputOf(result: Finished, load: Recorded["load"]): Promise<RichO
 const failureOf = ({ error, output = "" }: Finished): VenturiError =>
   error === undefined ? new VenturiError("tool.call", "tool_failed", output) : fromJson(error);
 
-/** Calls that have settled, in the order of their results. */
-function callsIn(events: readonly RunEvent[]): RecordedCall[] {
-  const ready = new Map<string, EventOf<"tool_call.ready">>();
-  const calls: RecordedCall[] = [];
-  for (const event of events) {
-    if (event.type === "tool_call.ready") ready.set(event.call, event);
-    if (event.type !== "tool.finished") continue;
-    const call = ready.get(event.call);
-    // Cancelled with its round: it has no result worth giving.
-    if (call === undefined || event.error?.code === "stream_interrupted") continue;
-    calls.push({ name: call.name, arguments: call.arguments, result: event });
-  }
-  return calls;
-}
-
-function unfinishedIn(events: readonly RunEvent[]): Call[] {
-  const ready = new Map<string, Call>();
-  const open = new Map<string, Call>();
-  for (const event of events) {
-    if (event.type === "tool_call.ready") ready.set(event.call, event);
-    else if (event.type === "tool.finished") open.delete(event.call);
-    const call = event.type === "tool.started" ? ready.get(event.call) : undefined;
-    if (event.type === "tool.started" && call !== undefined) open.set(event.call, call);
-  }
-  return [...open.values()];
-}
-
 /** Copies properties by name: a spread would lose the getters of a class instance. */
 function declared(tool: Tool): Omit<Tool, "call" | "approval"> {
   const { name, description, parameters, aliases, effect, exclusive, resumable, timeout, maxOutput } = tool;
@@ -153,13 +152,4 @@ function declared(tool: Tool): Omit<Tool, "call" | "approval"> {
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxOutput === undefined ? {} : { maxOutput }),
   };
-}
-
-/** JSON with sorted keys: models write the same arguments in any order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Chance } from "../../core/ports/chance.ts";
 
 /** Sortable by time, unguessable. Node generates UUIDs in bulk but random bytes one by one; these 20 digits are all random. */
@@ -11,3 +12,10 @@ export function timeOfRunId(run: string): number | undefined {
   const [, time] = /^run_([0-9a-z]{9})[0-9a-f]{20}$/.exec(run) ?? [];
   return time === undefined ? undefined : Number.parseInt(time, 36);
 }
+
+/** The same for the same key, so that the journal refuses a second run of it. */
+export const keyedRunId = (tenant: string, key: string): string =>
+  `run_k${createHash("sha256")
+    .update(JSON.stringify([tenant, key]))
+    .digest("hex")
+    .slice(0, 32)}`;

@@ -20,6 +20,7 @@ import { timingOf } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
 import { WriteWatch } from "../../journal/write-watch.ts";
+import { RunsLater } from "../build/instances.ts";
 import { ConfigRevision } from "../revisions/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { forkedAgents } from "./forked-agent.ts";
@@ -43,6 +44,7 @@ export class RunPipeline implements StreamPipeline {
   readonly #journal: Journal;
   readonly #writes: WriteWatch;
   readonly #chance: Chance;
+  readonly #runs: RunsLater;
 
   constructor(
     @inject(PipelineWork) work: PipelineWork,
@@ -56,6 +58,7 @@ export class RunPipeline implements StreamPipeline {
     @inject(Journal) journal: Journal,
     @inject(Chance) chance: Chance,
     @inject(WriteWatch) writes: WriteWatch,
+    @inject(RunsLater) runs: RunsLater,
   ) {
     this.#work = work;
     this.#revision = revision;
@@ -68,6 +71,7 @@ export class RunPipeline implements StreamPipeline {
     this.#journal = journal;
     this.#chance = chance;
     this.#writes = writes;
+    this.#runs = runs;
   }
 
   async run(): Promise<void> {
@@ -88,7 +92,8 @@ export class RunPipeline implements StreamPipeline {
     const fitting = agentFor(found, request);
     if (fitting instanceof VenturiError) return await this.#failEarly(fitting);
     const { fork } = request;
-    const forked = fork === undefined ? undefined : await forkedAgents(this.#journal, { fork, history });
+    const forked =
+      fork === undefined ? undefined : await forkedAgents(this.#journal, { fork, history, runs: this.#runs });
     const seen = (agent: AgentDefinition) => forked?.(agent) ?? agent;
     const own = seen(fitting);
     const agent = fork?.instructions === undefined ? own : { ...own, instructions: fork.instructions };

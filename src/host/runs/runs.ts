@@ -62,7 +62,7 @@ import { checked, keptRequest } from "./kept-request.ts";
 import { idleFor } from "./queue-time.ts";
 import { pruneRest } from "./retention.ts";
 import { giveFeedback, listRated } from "./run-feedback.ts";
-import { newRunId } from "./run-id.ts";
+import { keyedRunId, newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
 import { userOf } from "./user-of.ts";
@@ -207,13 +207,21 @@ export class HostRuns implements Runs {
       const own = forkedRequest(source, asked);
       const user = userOf(own, options.caller?.id);
       const wanted = user === undefined ? own : { ...own, user };
-      const { input } = this.#check(wanted);
-      const forked = newRunId(clock.now(), chance);
+      const { agent, input } = this.#check(wanted);
+      const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
       const target = { run: forked, caller: options.caller, now: clock.now() };
-      const parts = { asked, request: await keptRequest(this.#content, forked, { ...wanted, input }), target };
+      const parts = {
+        asked,
+        request: await keptRequest(this.#content, forked, { ...wanted, agent: agent.name, input }),
+        target,
+      };
       const recording = await forkRecording(journal, source, parts);
       await shareContent(journal, recording, source.runs);
-      await journal.restore(recording);
+      await journal.restore(recording).catch(async (thrown: unknown) => {
+        // The same fork, started before.
+        const known = options.key === undefined ? undefined : await journal.get(forked);
+        if (known?.request.fork?.run !== run) throw thrown;
+      });
       return { run: forked };
     } finally {
       held.release();

@@ -124,6 +124,15 @@ for (const engine of Object.keys(engines)) {
       expect(again.events[0]).to.deep.include({ fork: { run: first.run, after } });
     });
 
+    it("with a key is made once", async () => {
+      const runs = bench.service?.host.runs ?? expect.fail();
+      const [one = "", two = ""] = [await bench.run("ada", "hello"), await bench.run("ada", "hello")];
+      const made = await Promise.all([1, 2].map(() => runs.fork(one, { after: 1 }, { key: "k" })));
+      expect(new Set(made.map(({ run }) => run)).size).to.equal(1);
+      const failure = await runs.fork(two, { after: 1 }, { key: "k" }).catch((thrown: unknown) => thrown);
+      expect(failure).to.have.property("code", "conflict");
+    });
+
     it("is refused where there is no step, for edits that meet nothing, and for what the agent does not allow", async () => {
       const original = await bench.run("ada", "What is 17 * 23?");
       const events = await bench.events(original);
@@ -154,6 +163,8 @@ for (const engine of Object.keys(engines)) {
         expect((await fork(original, { after: 1 }, key)).status, key).to.equal(status);
       }
       expect((await fork(original, { after: 1, instructions: "Be rude." }, "plain")).status).to.equal(403);
+      expect((await fork(original, { after: 1, unanswered: { module: "/etc/passwd" } })).status).to.equal(403);
+      expect((await fork(original, { after: 1, unanswered: { agent: "assistant" } }, "narrow")).status).to.equal(403);
       expect((await fork(original, { after: 1, instructions: "Be kind." })).status).to.equal(202);
     });
   });

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { ProviderRegistry, ToolRegistry } from "../../../src/core/ports/registries.ts";
+import type { ToolContext } from "../../../src/core/ports/tool.ts";
 import { type EventBody, type EventOf, noTiming, type RunEvent } from "../../../src/core/run/events.ts";
+import type { Unanswered } from "../../../src/core/run/unanswered.ts";
 import { provide } from "../../../src/core/values/token.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
 import { type Generation, ScriptedModel, say } from "../../../src/testing/model.ts";
@@ -12,7 +14,7 @@ const config = `
 version: 1
 providers: { demo: { type: simulator, pace: 0 } }
 tools: { look: { type: calculator } }
-agents: { assistant: { model: demo/small, tools: [look] } }
+agents: { assistant: { model: demo/small, tools: [look] }, player: { model: demo/small } }
 journal: { type: memory }
 channels: {}
 telemetry: off
@@ -56,6 +58,9 @@ describe("recorded results in a fork", () => {
   const folder = testFolder();
   let host: Host;
   let ran: unknown[] = [];
+  let keys: string[] = [];
+  /** What a person answers when asked. */
+  let approved = false;
   afterEach(() => host.close());
 
   /** Forks a run of these events after the given one, on a model that says this. */
@@ -64,11 +69,20 @@ describe("recorded results in a fork", () => {
     after: number,
     script: readonly Generation[],
     effect: "pure" | "effectful" = "pure",
+    unanswered?: Unanswered,
   ) {
     ran = [];
     const reasons: unknown[] = [];
     const model = new ScriptedModel(script);
-    const look = tool("look", ({ at }) => void ran.push(at), { effect });
+    keys = [];
+    const look = {
+      ...tool("look", () => undefined, { effect }),
+      call: ({ at }: Record<string, unknown>, { idempotencyKey }: ToolContext) => {
+        ran.push(at);
+        keys.push(idempotencyKey);
+        return "it ran";
+      },
+    };
     host = await openHost({
       configFile: folder.write({ "venturi.yaml": config }),
       env: {},
@@ -91,18 +105,27 @@ describe("recorded results in a fork", () => {
       wires: [],
       events,
     });
-    const { run } = await host.runs.fork("run_original", { after });
+    const { run } = await host.runs.fork("run_original", {
+      after,
+      ...(unanswered === undefined ? {} : { unanswered }),
+    });
     const copy: RunEvent[] = [];
     for await (const batch of host.runs.follow(run)) {
       copy.push(...batch);
       for (const event of batch) {
         if (event.type !== "approval.requested") continue;
         reasons.push(event.reason);
-        await host.runs.signal(run, "approve", { call: event.call, approved: false });
+        await host.runs.signal(run, "approve", { call: event.call, approved });
       }
     }
     const finished = copy.filter((event): event is EventOf<"tool.finished"> => event.type === "tool.finished");
-    return { results: finished.map(({ ok, output }) => [ok, output]), types: copy.map(({ type }) => type), reasons };
+    return {
+      run,
+      finished,
+      results: finished.map(({ ok, output }) => [ok, output]),
+      types: copy.map(({ type }) => type),
+      reasons,
+    };
   }
 
   const twice = [
@@ -162,5 +185,78 @@ describe("recorded results in a fork", () => {
     expect(ran).to.deep.equal([]);
     await host.close();
     expect((await forked(cut, 1, script, "pure")).reasons).to.deep.equal([undefined, undefined]);
+  });
+
+  const once = twice.slice(0, twice.findIndex(({ type }) => type === "round.finished") + 1);
+  const first = (output: unknown) => String(output).split("\n", 1)[0];
+
+  it("end where the original's end: an effectful call that was made once is answered once", async () => {
+    const { results, types } = await forked(once, 1, [look(), look(), ["ok"]], "effectful");
+    expect(results[0]).to.deep.equal([true, "first"]);
+    expect(types.filter((type) => type === "approval.requested")).to.have.length(1);
+    expect(ran).to.deep.equal([]);
+  });
+
+  it("of two equal calls of one round, only one of which was made, answer one", async () => {
+    const both: Generation = [say.call(0, "look", { at: 1 }), say.call(1, "look", { at: 1 })];
+    const { finished } = await forked(once, 1, [both, ["ok"]], "effectful", "fail");
+    expect(finished.map(({ ok }) => ok).toSorted()).to.deep.equal([false, true]);
+    expect(ran).to.deep.equal([]);
+  });
+
+  it("that are missing fail the call with `unanswered: fail`, whatever the tool, and nobody is asked", async () => {
+    for (const effect of ["pure", "effectful"] as const) {
+      const { finished, types } = await forked(once, 1, [look(2), ["ok"]], effect, "fail");
+      expect(finished[0]?.error).to.deep.include({ code: "tool_failed", details: { unanswered: true } });
+      expect(types).not.to.include("approval.requested");
+      expect(ran).to.deep.equal([]);
+      await host.close();
+    }
+    await forked(once, 1, [look(), ["ok"]], "effectful", "fail");
+  });
+
+  it("that are missing run a pure tool with `unanswered: run`, and ask about any other", async () => {
+    await forked(once, 1, [look(2), ["ok"]], "pure", "run");
+    expect(ran).to.deep.equal([2]);
+    await host.close();
+    const { types } = await forked(once, 1, [look(2), ["ok"]], "effectful", "run");
+    expect(types).to.include("approval.requested");
+    expect(ran).to.deep.equal([]);
+  });
+
+  it("that are missing come from a stand-in module, which sees those there are", async () => {
+    const file = folder.write({
+      "stand-in.mjs":
+        "export default ({ name, arguments: { at }, recorded }) => at === 3 ? undefined : `${name} ${at} after ${recorded[0].output}`;",
+    });
+    const { results, finished } = await forked(once, 1, [look(2), look(3), ["ok"]], "effectful", { module: file });
+    expect(results[0]).to.deep.equal([true, "look 2 after first"]);
+    expect(finished[1]?.error?.details).to.deep.equal({ unanswered: true });
+    expect(ran).to.deep.equal([]);
+    await host.close();
+    const broken = folder.write({ "broken.mjs": "export const nothing = 1;" });
+    const { finished: failed } = await forked(once, 1, [look(2), ["ok"]], "effectful", { module: broken });
+    expect(failed[0]?.error?.code).to.equal("plugin_failed");
+  });
+
+  it("that are missing come from an agent that plays the tool, in a run that the fork is the parent of", async () => {
+    const script = [look(2), ["forty-two"], ["ok"]] as const;
+    const { results, run } = await forked(once, 1, script, "effectful", { agent: "player" });
+    expect(first(results[0]?.[1])).to.equal("forty-two");
+    expect(ran).to.deep.equal([]);
+    const { runs } = await host.runs.list({ agent: "player" });
+    expect(runs[0]?.request.parent?.run).to.equal(run);
+    expect(runs[0]?.request.input.text).to.include('{"at":2}').and.include("first");
+  });
+
+  it("do not make an effect happen twice: a call that was taken over keeps its idempotency key", async () => {
+    approved = true;
+    const cut = [round(1), ...call(1, "c1", 1), closed(1)[0] as EventBody];
+    await forked(cut, cut.length + 1, [["ok"]], "effectful");
+    expect(keys).to.deep.equal(["run_original:c1"]);
+    await host.close();
+    const { run } = await forked(cut, 1, [look(), ["ok"]], "effectful");
+    expect(keys[0]).to.match(new RegExp(`^${run}:`));
+    approved = false;
   });
 });

@@ -1353,14 +1353,24 @@ class ForkRequestOptions(Model):
     reasoning: ForkRequestOptionsReasoning | None = None
 
 
+class ForkRequestUnanswered(Model):
+    agent: str
+
+
+class ForkRequestUnanswered(Model):
+    module: str
+
+
 class ForkRequest(Model):
     after: int
     input: str | RunInput | None = None
+    agent: str | None = None
     edit: list[ForkRequestEdit] | None = None
     model: str | None = None
     instructions: str | None = None
     options: ForkRequestOptions | None = None
     tools: Literal["recorded", "run", "ask"] | str | None = None
+    unanswered: Literal["ask", "fail", "run"] | str | ForkRequestUnanswered | None = None
     session: str | None = None
 
 
