@@ -1,4 +1,5 @@
 import { type BlobStore, VenturiError } from "venturi/plugin";
+import type { LogFlush } from "./log-flush.ts";
 import type { BlobRow } from "./protocol.ts";
 import type { Asked } from "./store-thread.ts";
 
@@ -9,6 +10,7 @@ const nothing = new Uint8Array();
 export interface Threads {
   readonly writes: Asked;
   readonly reads: Asked;
+  readonly log?: LogFlush | undefined;
 }
 
 /** Content of runs beside their events. What a writer puts in pieces is there once the last one is. */
@@ -20,7 +22,7 @@ export class Blobs implements BlobStore {
   }
 
   async put(run: string, hash: string, bytes: Uint8Array): Promise<void> {
-    const { writes } = this.#threads;
+    const { writes, log } = this.#threads;
     if (bytes.length <= piece) return await writes.ask("putBlob", run, hash, { bytes, parts: 0 });
     if (await this.use(run, hash)) return;
     const parts = Math.ceil(bytes.length / piece);
@@ -29,6 +31,7 @@ export class Blobs implements BlobStore {
       const view = bytes.subarray(part * piece, (part + 1) * piece);
       // A copy: all of the memory behind a view would be sent. A Buffer's own `slice` makes a view.
       await writes.ask("putBlobPart", hash, part, Uint8Array.prototype.slice.call(view));
+      await log?.flush();
     }
     await writes.ask("putBlob", run, hash, { bytes: nothing, parts });
   }

@@ -50,6 +50,7 @@ import {
 import { Blobs } from "./blobs.ts";
 import { Grouped } from "./grouped.ts";
 import { keyValues } from "./key-values.ts";
+import { LogFlush } from "./log-flush.ts";
 import type { Enqueued, EnqueueRow, ThreadData, ThreadOptions } from "./protocol.ts";
 import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
 import { type Asked, StoreThread, type ThreadListener } from "./store-thread.ts";
@@ -59,11 +60,14 @@ interface Parts {
   readonly connect: (options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) => Asked;
   /** A number that nobody else has. */
   readonly fresh: () => number;
+  /** Writes the log of a file to the disk ahead of time. */
+  readonly flush?: (file: string) => LogFlush;
 }
 
 const real: Parts = {
   connect: (options, listener) => new StoreThread(options, listener),
   fresh: () => randomInt(1, 2 ** 47),
+  flush: (file) => new LogFlush(file),
 };
 
 /** The journal in one SQLite file, whose connection lives in a separate thread. */
@@ -72,6 +76,9 @@ export class SqliteJournal implements Journal {
   readonly #thread: Asked;
   /** With a connection of its own: a reader of the log never waits for a writer. */
   readonly #reads: Asked;
+  /** Starts when the log has grown for the first time. */
+  readonly #logThread: Asked;
+  #isCopyingLog = false;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #reservations: Grouped<Reservation, Reserved>;
   readonly #search: "text" | "none";
@@ -84,7 +91,7 @@ export class SqliteJournal implements Journal {
   readonly blobs: BlobStore;
   readonly keyValues: KeyValues;
 
-  constructor(options: ThreadOptions, log: Log = silentLog, { connect, fresh }: Parts = real) {
+  constructor(options: ThreadOptions, log: Log = silentLog, { connect, fresh, flush }: Parts = real) {
     this.lease = options.lease;
     this.#log = log;
     this.#fresh = fresh;
@@ -98,6 +105,7 @@ export class SqliteJournal implements Journal {
             events: (run) => events?.includes(run) ?? true,
             ...(signals.length > 0 && { signals: (run) => signals.includes(run) }),
           }),
+        grown: () => this.#copyLog(),
         migrated: (from, to) => log.info("the journal was migrated", { from, to, file: options.file }),
         loss: (reason) => {
           if (reason === undefined) log.info("the journal's file is back", { file: options.file });
@@ -105,12 +113,13 @@ export class SqliteJournal implements Journal {
         },
       },
     );
+    const silent = { changed() {}, loss() {}, migrated() {}, grown() {} };
     // A database in memory belongs to its connection.
-    this.#reads =
-      options.file === ":memory:"
-        ? this.#thread
-        : connect({ ...options, role: "reads" }, { changed() {}, loss() {}, migrated() {} });
-    this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads });
+    const isFile = options.file !== ":memory:";
+    this.#reads = isFile ? connect({ ...options, role: "reads" }, silent) : this.#thread;
+    this.#logThread = connect({ ...options, role: "log" }, silent);
+    const flushing = isFile ? flush?.(options.file) : undefined;
+    this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads, log: flushing });
     this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads }, fresh);
     this.#enqueues = new Grouped(
       (rows) => this.#thread.ask("enqueue", rows),
@@ -322,7 +331,18 @@ export class SqliteJournal implements Journal {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    await Promise.all([this.#thread.close(), this.#reads.close()]);
+    await Promise.all([this.#thread.close(), this.#reads.close(), this.#logThread.close()]);
+  }
+
+  #copyLog(): void {
+    if (this.#isCopyingLog) return;
+    this.#isCopyingLog = true;
+    this.#logThread
+      .ask("checkpoint")
+      .catch(() => {}) // it is asked again soon; the next commit reports what is wrong with the file
+      .finally(() => {
+        this.#isCopyingLog = false;
+      });
   }
 
   #watchEvents(events: "watch" | "ignore"): void {

@@ -157,6 +157,8 @@ export interface Operations {
   sweepSome(sweep: Sweep): Sweep | undefined;
   /** After runs were removed by name: takes what they left out of the log of the file too. False: a reader was in the way. */
   forgetLog(): boolean;
+  /** Copies the log into the file, as far as no reader is in the way. */
+  checkpoint(): void;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepDigest(run: string, row: DigestRow): void;
@@ -166,6 +168,7 @@ export interface Operations {
   wire(run: string): WireRow[];
   /** Whether it is there; the run uses it then. */
   useBlob(run: string, hash: string): boolean;
+  /** Without waiting for the disk: `putBlob` does. */
   putBlobPart(hash: string, part: number, bytes: Uint8Array): void;
   /** With `parts`, its bytes were put before. */
   putBlob(run: string, hash: string, blob: BlobRow): void;
@@ -195,8 +198,8 @@ export interface ThreadOptions {
 }
 
 export interface ThreadData extends ThreadOptions {
-  /** `reads`: a second thread with a connection of its own, which only reads. */
-  readonly role: "all" | "reads";
+  /** `reads`: a second thread with a connection of its own, which only reads. `log`: a third, which copies the log into the file. */
+  readonly role: "all" | "reads" | "log";
   /** See `pageBytes` of venturi/plugin. */
   readonly pageBytes: number;
 }
@@ -216,7 +219,9 @@ export type Reply =
   /** The file was of an earlier version. */
   | { readonly migrated: { readonly from: number; readonly to: number } }
   /** Another process has written. */
-  | { readonly changed: Changes };
+  | { readonly changed: Changes }
+  /** There is enough in the log to be copied into the file. */
+  | { readonly grown: true };
 
 /** What another process may have left for this one. */
 export interface Changes {

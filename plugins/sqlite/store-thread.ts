@@ -15,6 +15,8 @@ export interface ThreadListener {
   loss(reason: string | undefined): void;
   /** The file was of an earlier version. */
   migrated(from: number, to: number): void;
+  /** There is enough in the log to be copied into the file. */
+  grown(): void;
 }
 
 /** Who carries out the journal's operations. */
@@ -58,7 +60,7 @@ export class StoreThread implements Asked {
       const id = ++this.#next;
       this.#worker ??= this.#start();
       // Throws for what cannot be cloned, before anything waits for a response.
-      this.#worker.postMessage({ id, operation, args });
+      this.#worker.postMessage({ id, operation, args }, operation === "putBlobPart" ? handedOver(args) : []);
       this.#pending.set(id, { op, resolve, reject });
     });
   }
@@ -80,6 +82,7 @@ export class StoreThread implements Asked {
       this.#listener.changed(reply.changed);
       return;
     }
+    if ("grown" in reply) return this.#listener.grown();
     if ("loss" in reply) return this.#listener.loss(reply.loss);
     if ("migrated" in reply) return this.#listener.migrated(reply.migrated.from, reply.migrated.to);
     const pending = this.#pending.get(reply.id);
@@ -101,3 +104,7 @@ export class StoreThread implements Asked {
     }
   }
 }
+
+/** The memory of bytes that were copied for the thread: a second copy would take as long again. */
+const handedOver = (args: readonly unknown[]): ArrayBuffer[] =>
+  args.flatMap((arg) => (arg instanceof Uint8Array ? [arg.buffer as ArrayBuffer] : []));

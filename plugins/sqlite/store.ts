@@ -225,6 +225,10 @@ export class Store implements Omit<Operations, "close"> {
     return forgetLog(this.#database, this.#busyTimeout);
   }
 
+  checkpoint(): void {
+    this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
   audit({ action, actor, tenant, run, details }: Omit<AuditRow, "number" | "at">): void {
     this.#write(() => this.#ask.run(sql.insertAudit, action, actor, tenant, run, details));
   }
@@ -267,7 +271,13 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   putBlobPart(hash: string, part: number, bytes: Uint8Array): void {
-    this.#write(() => this.#ask.run(sql.insertBlobPart, hash, part, bytes));
+    // The log is written in order: once the commit of the blob itself is on the disk, its parts are.
+    this.#database.exec("PRAGMA synchronous = NORMAL");
+    try {
+      this.#write(() => this.#ask.run(sql.insertBlobPart, hash, part, bytes));
+    } finally {
+      this.#database.exec("PRAGMA synchronous = FULL");
+    }
   }
 
   putBlob(run: string, hash: string, blob: BlobRow): void {

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { LogSize, mostInLog } from "./checkpoints.ts";
 import { keepNoTraces } from "./erasure.ts";
 import { explain, isPermanent, needsReopening } from "./failures.ts";
 import { FileGone, FileIdentity } from "./identity.ts";
@@ -29,6 +30,7 @@ const reads: ReadonlySet<Operation> = new Set([
   "blobPart",
   "blobsOf",
   "watchEvents",
+  "checkpoint",
 ]);
 
 /**
@@ -103,7 +105,12 @@ function serve(port: MessagePort, options: ThreadData): void {
   });
 
   port.on("message", (request: Request) => {
-    port.postMessage(answer(request));
+    const reply = answer(request);
+    // Bytes from the database are nobody else's: they are handed over, not copied.
+    const bytes = "value" in reply && reply.value instanceof Uint8Array ? [reply.value.buffer as ArrayBuffer] : [];
+    port.postMessage(reply, bytes);
+    if (options.role === "all" && open?.log.isDueAfter(request.operation) === true)
+      port.postMessage({ grown: true } satisfies Reply);
     if (request.operation !== "close") return;
     clearInterval(guarding);
     port.close();
@@ -115,13 +122,16 @@ interface Connection {
   readonly database: DatabaseSync;
   readonly store: Store;
   readonly version: StatementSync;
+  readonly log: LogSize;
 }
 
 function connect(options: ThreadData, migrated: (versions: { from: number; to: number }) => void): Connection {
   forgetStatistics(options);
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
-    return { database, store: storeIn(database, options, migrated), version: database.prepare("PRAGMA data_version") };
+    const store = storeIn(database, options, migrated);
+    const version = database.prepare("PRAGMA data_version");
+    return { database, store, version, log: new LogSize(database) };
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -134,8 +144,7 @@ export function storeIn(
   options: ThreadData,
   migrated: (versions: { from: number; to: number }) => void,
 ): Store {
-  // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000");
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${mostInLog}`);
   database.exec("PRAGMA journal_size_limit = 67108864");
   keepNoTraces(database);
   if (options.maxSize !== undefined) {

@@ -1,5 +1,5 @@
 import { wrap } from "../core/errors/errors.ts";
-import { markWith } from "../core/ports/doing.ts";
+import { markWith } from "../core/values/doing.ts";
 import { Member } from "../host/member.ts";
 import { openService, type Service } from "../host/service.ts";
 import { isTextLog } from "../host/system/log.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { markWith } from "../core/ports/doing.ts";
+import { markWith } from "../core/values/doing.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { openService, type Service } from "../host/service.ts";
 import { isTextLog } from "../host/system/log.ts";

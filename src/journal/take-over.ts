@@ -1,8 +1,8 @@
 import { VenturiError } from "../core/errors/errors.ts";
 import type { Journal } from "../core/journal/journal.ts";
-import type { RequestDoing } from "../core/ports/doing.ts";
 import type { Holder } from "../core/ports/held.ts";
 import type { Crash } from "../core/run/signals.ts";
+import type { RequestDoing } from "../core/values/doing.ts";
 
 /** What is known about the end of a process. */
 export interface Death {

@@ -5,10 +5,10 @@ import { Billing } from "../core/journal/money.ts";
 import type { RunLog, SignalFeed } from "../core/journal/run-log.ts";
 import type { PriceOf } from "../core/model/prices.ts";
 import { type Clock, sleep, systemClock } from "../core/ports/clock.ts";
-import { doingFor } from "../core/ports/doing.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
 import { DigestFold } from "../core/run/digest.ts";
 import type { RunEvent } from "../core/run/events.ts";
+import { doingFor } from "../core/values/doing.ts";
 import type { Committer } from "./committer.ts";
 import { type Attempts, attemptsOf, refuseCrashing, SuspectStarts } from "./crashes.ts";
 import { readHistory } from "./history.ts";
@@ -165,7 +165,7 @@ export class Worker {
     const controller = new AbortController();
     this.#watch?.begin(claim);
     const { run } = claim.ownership;
-    const done = doingFor(run, () => this.#work(claim, controller)).finally(() => {
+    const done = doingFor({ run, tenant: claim.tenant }, () => this.#work(claim, controller)).finally(() => {
       this.#active.delete(keyOf(claim.ownership));
       this.#watch?.end(claim.ownership.run);
       if ((this.#claimAgain || this.#claimLater) && this.room > 0) this.#claim();

@@ -4,6 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const mebibyte = 1024 ** 2;
 
+/** How long a wave that holds something keeps it, ms. */
+const holding = 1_000;
+
 /** A loud tenant of the service. */
 export class Loud {
   readonly url: string;
@@ -37,6 +40,12 @@ export class Loud {
 
   run(agent: string, input: unknown = "go"): Promise<Record<string, unknown>> {
     return this.post("/v1/runs", { agent, input });
+  }
+
+  /** Until none of its runs works any more. */
+  async atRest(): Promise<void> {
+    for (const state of ["ready", "running"])
+      while ((await this.get(`/v1/runs?status=${state}&limit=1`)).includes('"run":')) await sleep(50);
   }
 }
 
@@ -98,7 +107,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
         request.write(`{"agent":"hello","input":"${"x".repeat(mebibyte)}`);
         return request;
       });
-      await sleep(4_000);
+      await sleep(holding);
       for (const request of open) request.destroy();
     },
   },
@@ -116,7 +125,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
         );
         return socket;
       });
-      await sleep(4_000);
+      await sleep(holding);
       for (const socket of sockets) socket.destroy();
     },
   },

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { VenturiError } from "../../core/errors/errors.ts";
-import { markedAs } from "../../core/ports/doing.ts";
+import { markedAs } from "../../core/values/doing.ts";
 
 /** A tool or hook that is executing, and its run. */
 export interface PluginScope {

@@ -1,35 +1,62 @@
-/** One slice of work on a large value, ms. Then what is small gets its turn, for twice as long. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { tenantDoing } from "./doing.ts";
+
+/** One slice of work on large values, ms. Then what is small gets its turn, for twice as long. */
 const slice = 4;
 const rest = 2;
 
 interface Job {
   readonly work: Generator<void, unknown>;
+  /** Calls as whoever asked for the work: should it block the process, they are to blame. */
+  readonly asAsked: ReturnType<typeof AsyncLocalStorage.snapshot>;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
 
-const jobs: Job[] = [];
-let isBusy = false;
+/** By tenant, the one whose turn is next first. */
+const lines = new Map<string, Job[]>();
+let isScheduled = false;
+/** What large values have taken of the current slice, ms, and until when. */
+let spent = 0;
+let workedUntil = 0;
 
 /**
- * Does work on a large value in slices of a few milliseconds, one of one value at a time, and leaves more time than it takes to
- * all else of the process in between. The work may be interrupted wherever it yields.
+ * Does work on a large value in slices of a few milliseconds, one of one value at a time, by turns between tenants, and leaves more
+ * time than it takes to all else of the process in between. The work may be interrupted wherever it yields.
  */
-export function inSlices<T>(work: Generator<void, T>): Promise<T> {
+export function inSlices<T>(work: Generator<void, T>, tenant = tenantDoing()): Promise<T> {
   return new Promise((resolve, reject) => {
-    jobs.push({ work, resolve: resolve as (value: unknown) => void, reject }); // what this work returns
-    if (isBusy) return;
-    isBusy = true;
-    setImmediate(doSlice);
+    const asAsked = AsyncLocalStorage.snapshot();
+    const job = { work, asAsked, resolve: resolve as (value: unknown) => void, reject }; // what this work returns
+    const line = lines.get(tenant);
+    if (line === undefined) lines.set(tenant, [job]);
+    else line.push(job);
+    if (!isScheduled) schedule();
   });
 }
 
+function schedule(): void {
+  isScheduled = true;
+  const wait = spent < slice ? 0 : workedUntil + rest * Math.min(spent, 2 * slice) - performance.now();
+  if (wait > 0) setTimeout(doSlice, wait);
+  else setImmediate(doSlice);
+}
+
 function doSlice(): void {
-  const job = jobs.shift();
   const began = performance.now();
-  if (job !== undefined && !isDone(job, began + slice)) jobs.push(job);
-  isBusy = jobs.length > 0;
-  if (isBusy) setTimeout(doSlice, rest * Math.min(performance.now() - began, 2 * slice));
+  // A slice that is over was followed by its rest; of one that is not, what has passed since was for others.
+  spent = spent < slice ? Math.max(0, spent - (began - workedUntil) / rest) : 0;
+  for (const [tenant, line] of lines) {
+    lines.delete(tenant);
+    const job = line.shift();
+    if (job !== undefined && !job.asAsked(isDone, job, began + slice - spent)) line.push(job);
+    if (line.length > 0) lines.set(tenant, line);
+    break;
+  }
+  workedUntil = performance.now();
+  spent += workedUntil - began;
+  isScheduled = false;
+  if (lines.size > 0) schedule();
 }
 
 function isDone({ work, resolve, reject }: Job, until: number): boolean {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { messageOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { AuditEntry } from "../../core/journal/audit.ts";
-import { doingForRequest, requestDoing } from "../../core/ports/doing.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
+import { doingForRequest, requestDoing } from "../../core/values/doing.ts";
 import { runTrace } from "../../serve/run-trace.ts";
 import { Keyring } from "../access/auth.ts";
 import { FailedLogins } from "../access/failed-logins.ts";

@@ -3,7 +3,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { VenturiError } from "../../core/errors/errors.ts";
 import { parseUntrusted } from "../../core/errors/untrusted-json.ts";
 import { type Account, type Charge, inputWeight } from "../../core/ports/held.ts";
+import { tenantDoing } from "../../core/values/doing.ts";
 import { textsAt } from "../../core/values/exact-json.ts";
+import { inSlices } from "../../core/values/in-slices.ts";
 import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
@@ -86,13 +88,15 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   const isSmall = announced > 0 && announced <= small;
   const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
+  const tenant = tenantDoing(); // chunks arrive in the connection's context
   let size = 0;
   const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > limits.body) throw tooLarge();
     if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
-    if (strings === undefined) whole.push(chunk);
-    else strings.push(chunk);
+    if (strings !== undefined) return inSlices(pushed(strings, chunk), tenant);
+    whole.push(chunk);
+    return undefined;
   };
   const began = performance.now();
   const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
@@ -102,6 +106,10 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   const parsed = parseUntrusted(text, { ...bounds, shortened: strings !== undefined });
   taken(text, strings);
   return strings === undefined ? parsed : strings.restore(parsed);
+}
+
+function* pushed(strings: LongStrings, chunk: Buffer): Generator<void, void> {
+  yield strings.push(chunk);
 }
 
 async function readBytes(payload: IncomingMessage, { announced, charge, limits }: Reading): Promise<Buffer> {
@@ -114,6 +122,7 @@ async function readBytes(payload: IncomingMessage, { announced, charge, limits }
     if (size > limits.body) throw tooLarge();
     if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
     whole.push(chunk);
+    return undefined;
   };
   await eachChunk(payload, take, announced > 0 && announced <= small ? undefined : isLate);
   return Buffer.concat(whole);
@@ -125,16 +134,18 @@ async function discard(payload: IncomingMessage, most: number): Promise<void> {
   await eachChunk(payload, (chunk) => {
     left -= chunk.length;
     if (left < 0) throw tooLarge();
+    return undefined;
   }).catch(() => {}); // enough, or the client is gone
 }
 
 /**
- * Rejects with what `take` throws, and leaves the rest unread. By events: an iterator costs more than all else that is done with
- * a small body. `isLate` is asked twice a second.
+ * Rejects with what `take` throws, and leaves the rest unread; reads nothing more while it waits for what `take` returns. By events:
+ * an iterator costs more than all else that is done with a small body. `isLate` is asked twice a second.
  */
-function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void, isLate?: () => boolean): Promise<void> {
+function eachChunk(payload: IncomingMessage, take: Take, isLate?: () => boolean): Promise<void> {
   if (payload.readableEnded) return Promise.resolve();
   return new Promise((resolve, reject) => {
+    let taking: Promise<void> | undefined;
     // Without its listeners: the request lives as long as the answer, and would keep the body alive.
     const settle = (failed: boolean, thrown?: unknown): void => {
       clearInterval(timer);
@@ -144,12 +155,23 @@ function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void, isLa
     };
     const onData = (chunk: Buffer): void => {
       try {
-        take(chunk);
+        taking = take(chunk);
+        if (taking === undefined) return;
+        payload.pause();
+        taking.then(
+          () => payload.resume(),
+          (thrown: unknown) => settle(true, thrown),
+        );
       } catch (thrown) {
         settle(true, thrown);
       }
     };
-    const onEnd = (): void => settle(false);
+    const onEnd = (): void => {
+      if (taking === undefined) return settle(false);
+      // A stream ends, and closes, while its last chunk is worked on, although it is paused.
+      payload.off("close", onClose);
+      taking.then(() => settle(false), onError);
+    };
     const onError = (thrown: unknown): void => settle(true, thrown);
     const onClose = (): void => settle(true, payload.errored ?? new Error("the client is gone"));
     const timer = isLate && setInterval(() => isLate() && settle(true, tooSlow()), 500);
@@ -157,6 +179,8 @@ function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void, isLa
     else payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose).resume();
   });
 }
+
+type Take = (chunk: Buffer) => Promise<void> | undefined;
 
 const tooLarge = (): VenturiError =>
   new VenturiError("request.parse", "too_large", "the body is larger than limits.body allows");

@@ -1,7 +1,7 @@
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
-import type { RequestDoing } from "../../core/ports/doing.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
+import type { RequestDoing } from "../../core/values/doing.ts";
 import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
 import type { ReloadVerdict } from "../system/reload-verdict.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RequestDoing } from "../../core/ports/doing.ts";
 import type { Holder } from "../../core/ports/held.ts";
+import type { RequestDoing } from "../../core/values/doing.ts";
 import type { Death } from "../../journal/take-over.ts";
 
 /** A process whose event loop stood still. */

@@ -1,5 +1,5 @@
 import { VenturiError } from "../../core/errors/errors.ts";
-import type { RequestDoing } from "../../core/ports/doing.ts";
+import type { RequestDoing } from "../../core/values/doing.ts";
 
 /** A caller's requests to a route, which blocked processes. */
 export interface Refused extends RequestDoing {

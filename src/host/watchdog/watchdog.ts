@@ -1,8 +1,8 @@
 import inspector from "node:inspector";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../../core/errors/errors.ts";
-import { requestDoing, runDoing } from "../../core/ports/doing.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { requestDoing, runDoing } from "../../core/values/doing.ts";
 
 export interface WatchdogOptions {
   /** An event loop that stands still for this long ends its process, ms. Never when 0. */

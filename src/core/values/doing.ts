@@ -6,16 +6,24 @@ export interface RequestDoing {
   readonly route: string;
 }
 
-const works = new AsyncLocalStorage<string | RequestDoing>();
+export interface RunDoing {
+  readonly tenant: string;
+  readonly run: string;
+}
+
+const works = new AsyncLocalStorage<RunDoing | RequestDoing>();
 
 /** Whatever this starts, promises and timers included, is done for the run. Costs nothing per token. */
-export const doingFor = <T>(run: string, work: () => T): T => works.run(run, work);
+export const doingFor = <T>(run: RunDoing, work: () => T): T => works.run(run, work);
 
 /** The run whose code is executing, if any. */
 export function runDoing(): string | undefined {
   const work = works.getStore();
-  return typeof work === "string" ? work : undefined;
+  return work !== undefined && "run" in work ? work.run : undefined;
 }
+
+/** The tenant whose code is executing; "" when it is nobody's. */
+export const tenantDoing = (): string => works.getStore()?.tenant ?? "";
 
 /** Whatever this starts is done for the request, but for what is done for a run. */
 export const doingForRequest = <T>(request: RequestDoing, work: () => T): T => works.run(request, work);
@@ -23,7 +31,7 @@ export const doingForRequest = <T>(request: RequestDoing, work: () => T): T => w
 /** The request whose code is executing, if it is no run's. */
 export function requestDoing(): RequestDoing | undefined {
   const work = works.getStore();
-  return typeof work === "object" ? work : undefined;
+  return work !== undefined && "route" in work ? work : undefined;
 }
 
 /** Told which run's plugin is about to be called, and "" when the call has returned. */
