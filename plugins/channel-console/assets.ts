@@ -17,7 +17,10 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The bundled page, as the build left it beside this file. Held in memory: it is small, and nothing of a request names a path. */
-export function readAssets(path: string): { page: Asset; files: ReadonlyMap<string, Asset> } {
+export function readAssets(
+  path: string,
+  settings: Readonly<Record<string, string>> = {},
+): { page: Asset; files: ReadonlyMap<string, Asset> } {
   const folder = fileURLToPath(new URL("./assets/", import.meta.url));
   if (!existsSync(folder)) {
     const message = "the console's page has not been built; `npm run build` does it";
@@ -40,5 +43,12 @@ export function readAssets(path: string): { page: Asset; files: ReadonlyMap<stri
   }
   const template = files.get("index.html")?.plain.toString() ?? "";
   files.delete("index.html");
-  return { page: { type: types.html ?? "", plain: Buffer.from(template.replaceAll("{path}", path)) }, files };
+  const metas = Object.entries(settings).map(
+    ([name, value]) => `<meta name="venturi-${name}" content="${escaped(value)}">\n`,
+  );
+  const plain = Buffer.from(template.replaceAll("{path}", path).replace("{settings}", () => metas.join("")));
+  return { page: { type: types.html ?? "", plain }, files };
 }
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

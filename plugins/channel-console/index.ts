@@ -8,9 +8,9 @@ export default definePlugin({
   kind: "channel",
   description: "The console: a page to chat with agents, and to see, steer and question runs",
   options: Options,
-  create: ({ path }): Channel<FastifyInstance> => ({
+  create: ({ path, traceUrl }): Channel<FastifyInstance> => ({
     mount({ server }) {
-      const { page, files } = readAssets(path);
+      const { page, files } = readAssets(path, { "trace-url": traceUrl ?? "" });
       // The files hold no secrets. Everything the page shows comes from the API, which asks for the key.
       const route = { config: { open: true }, schema: { hide: true } };
       const sendPage = (request: FastifyRequest, reply: FastifyReply) =>

@@ -49,7 +49,7 @@ type Entry = z.output<typeof ApprovalView>;
 async function questionsOf(runs: Runs, { run, tenant, agent, session, request }: RunRow): Promise<Entry[]> {
   const pending = await runs.pending(run);
   const parent = request.parent === undefined ? {} : { parent: { run: request.parent.run, call: request.parent.call } };
-  return pending.map(({ choices, schema, ...question }) => ({
+  return pending.map(({ choices, schema, show, ...question }) => ({
     run,
     tenant,
     agent,
@@ -57,6 +57,7 @@ async function questionsOf(runs: Runs, { run, tenant, agent, session, request }:
     ...parent,
     ...question,
     arguments: { ...question.arguments },
+    ...(show === undefined ? {} : { show: [...show] }),
     ...(choices === undefined ? {} : { choices: [...choices] }),
     ...(schema === undefined ? {} : { schema: { ...schema } }),
   }));

@@ -65,7 +65,9 @@ export const examples = {
   feedback: { score: -1, label: "wrong", by: "customer-17", at: 1789000060000, key: "shop" },
   me: { id: "ada", tenant: "acme", agents: ["assistant"], may: ["start", "see", "steer"] },
   removed: { removed: [run] },
-  sessions: { sessions: [{ session: "s-17", updatedAt: 1789000003400, last: { ...row, status: "finished" } }] },
+  sessions: {
+    sessions: [{ session: "s-17", tenant: "default", updatedAt: 1789000003400, last: { ...row, status: "finished" } }],
+  },
   service: {
     version: "0.2.0",
     node: "24.21.0",

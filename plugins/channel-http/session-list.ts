@@ -24,9 +24,12 @@ export async function sessionPage(runs: Runs, query: ListQuery & { limit: number
     const size = Math.min(scan, limit - rows.length);
     const page = await runs.list({ ...filter, limit: size, ...(cursor === undefined ? {} : { cursor }) });
     for (const row of page.runs) {
-      if (row.session === undefined || seen.has(row.session)) continue;
-      seen.add(row.session);
-      const [newest] = (await runs.list({ ...filter, session: row.session, limit: 1 })).runs;
+      const { session, tenant } = row;
+      // Two tenants may use one name.
+      const name = `${tenant}\n${session}`;
+      if (session === undefined || seen.has(name)) continue;
+      seen.add(name);
+      const [newest] = (await runs.list({ ...filter, tenant, session, limit: 1 })).runs;
       if (newest?.run === row.run) rows.push(row);
     }
     cursor = page.cursor;

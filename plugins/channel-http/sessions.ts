@@ -12,21 +12,32 @@ import { Failure, overview, RunView } from "./view.ts";
 export function mountSessions(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/sessions", { schema: listSchema }, async (request) => {
-    const { q, agent, cursor, limit } = request.query;
+    const { q, agent, tenant, cursor, limit } = request.query;
     const { rows, cursor: next } = await sessionPage(host.runsFor(request), {
       limit,
       ...(q === undefined ? {} : { text: q }),
       ...(agent === undefined ? {} : { agent }),
+      ...(tenant === undefined ? {} : { tenant }),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const sessions = rows.map((row) => ({ session: row.session, updatedAt: row.updatedAt, last: overview(row) }));
+    const sessions = rows.map((row) => ({
+      session: row.session,
+      tenant: row.tenant,
+      updatedAt: row.updatedAt,
+      last: overview(row),
+    }));
     return { sessions, cursor: next };
   });
   server.get("/v1/sessions/:session", { schema }, async (request) => {
     const { session } = request.params;
-    const { cursor, limit } = request.query;
+    const { cursor, limit, tenant } = request.query;
     const runs = host.runsFor(request);
-    const query = { session, oldestFirst: true, ...(cursor === undefined ? {} : { cursor }) };
+    const query = {
+      session,
+      oldestFirst: true,
+      ...(cursor === undefined ? {} : { cursor }),
+      ...(tenant === undefined ? {} : { tenant }),
+    };
     const page = await runs.list({ ...query, limit });
     if (page.runs.length === 0 && cursor === undefined) {
       throw new VenturiError("session.get", "not_found", `there is no session "${session}"`);
@@ -50,8 +61,15 @@ const TurnView = named("TurnView", RunView.extend({ input: RunInput }));
 
 const SessionView = named(
   "SessionView",
-  z.object({ session: z.string(), updatedAt: z.number(), last: RunView.describe("its newest run that fits") }),
+  z.object({
+    session: z.string(),
+    tenant: z.string(),
+    updatedAt: z.number(),
+    last: RunView.describe("its newest run that fits"),
+  }),
 );
+
+const tenant = z.string().describe("of another tenant; for keys that see more than their own");
 
 const listSchema = {
   summary: "Sessions, the one with the newest run first",
@@ -59,6 +77,7 @@ const listSchema = {
   querystring: z.object({
     q: z.string().min(1).max(500).optional().describe("words of what was asked or answered in an ended run"),
     agent: z.string().optional(),
+    tenant: tenant.optional(),
     cursor: z.string().optional(),
     limit: z.coerce.number().int().min(1).max(200).default(50),
   }),
@@ -78,7 +97,11 @@ const schema = {
   summary: "A session's runs, oldest first",
   tags: ["sessions"],
   params: z.object({ session: z.string() }),
-  querystring: z.object({ cursor: z.string().optional(), limit: z.coerce.number().int().min(1).max(200).default(50) }),
+  querystring: z.object({
+    tenant: tenant.optional(),
+    cursor: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+  }),
   response: {
     200: z
       .object({ session: z.string(), runs: z.array(TurnView), cursor: z.string().optional() })

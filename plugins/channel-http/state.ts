@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { didYouMean, named, type RunsQuery } from "venturi/internal";
+import { didYouMean, named, outcomes, type RunsQuery } from "venturi/internal";
 import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
@@ -18,7 +18,7 @@ const moment = z
 const known = {
   agent: z.string().optional(),
   session: z.string().optional(),
-  status: z.enum(["ready", "running", "waiting", "finished", "failed"]).optional(),
+  status: z.enum(["ready", "running", "waiting", ...outcomes]).optional(),
   q: z.string().min(1).max(500).optional().describe("words of what an ended run was asked or answered"),
   since: z.union([z.coerce.number(), moment]).optional().describe("created at or after: ms since the epoch, or a date"),
   until: z.union([z.coerce.number(), moment]).optional().describe("created before"),
@@ -131,7 +131,7 @@ function queryOf(parameters: z.output<typeof ListParameters>): RunsQuery {
 
 function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial<RunsQuery> {
   if (status === undefined) return {};
-  if (status === "finished" || status === "failed") return { outcome: status };
+  if (status === "finished" || status === "failed" || status === "cancelled") return { outcome: status };
   return status === "waiting" ? { waiting: true } : { state: status, waiting: false };
 }
 

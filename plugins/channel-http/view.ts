@@ -1,5 +1,5 @@
-import { beginning, Digest, ErrorBody, inputText, named, PendingCall, Timing, Usage } from "venturi/internal";
-import type { RunRow, TerminalEvent } from "venturi/plugin";
+import { beginning, Digest, ErrorBody, inputText, named, outcomes, PendingCall, Timing, Usage } from "venturi/internal";
+import { outcomeOf, type RunRow, type TerminalEvent } from "venturi/plugin";
 import { z } from "zod";
 
 export const Failure = named("Failure", z.object({ error: ErrorBody }));
@@ -13,6 +13,10 @@ export const PendingView = z.object({
   name: z.string().describe("the tool"),
   arguments: z.record(z.string(), z.unknown()).describe("of the call to be approved"),
   reason: z.string().optional(),
+  show: z
+    .array(z.object({ name: z.string(), value: z.string() }))
+    .optional()
+    .describe("what the tool's approval.show names"),
   message: z.string().optional().describe("what is asked, when it is not approval"),
   schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema of the answer; without one it is a text"),
   choices: z.array(z.string()).optional(),
@@ -32,7 +36,7 @@ named("Question", PendingView);
 export const RunView = z.object({
   run: z.string(),
   status: z
-    .enum(["ready", "running", "waiting", "stranded", "finished", "failed"])
+    .enum(["ready", "running", "waiting", "stranded", ...outcomes])
     .describe("`stranded`: nobody can go on with it, because its agent is not in the configuration any more"),
   tenant: z.string().optional(),
   agent: z.string().optional(),
@@ -82,5 +86,5 @@ export function overview(row: RunRow): Record<string, unknown> {
 /** How a run ended. */
 export function ending(event: TerminalEvent): Record<string, unknown> {
   const { type, seq, at, run, ...rest } = event;
-  return { status: type === "run.finished" ? "finished" : "failed", ...rest };
+  return { status: outcomeOf(event), ...rest };
 }

@@ -20,6 +20,7 @@ import {
   type ListQuery,
   type NewSignal,
   type Ownership,
+  outcomeOf,
   type PruneOptions,
   type Recording,
   type Reservation,
@@ -337,7 +338,7 @@ export class MemoryJournal implements Journal {
 
   #end(stored: StoredRun): void {
     const last = stored.events.at(-1);
-    if (last && isTerminal(last)) stored.outcome = last.type === "run.finished" ? "finished" : "failed";
+    if (last && isTerminal(last)) stored.outcome = outcomeOf(last);
     this.#table.open.delete(stored.run);
     const dropped = this.#table.dropBeyond(this.#keep);
     if (dropped !== undefined) this.#blobs.forget(dropped.run);

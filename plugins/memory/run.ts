@@ -1,4 +1,4 @@
-import type { RunRequest, RunState } from "venturi/plugin";
+import type { Outcome, RunRequest, RunState } from "venturi/plugin";
 import {
   type Append,
   type Claim,
@@ -24,7 +24,7 @@ export interface StoredRun {
   readonly createdAt: number;
   updatedAt: number;
   state: RunState;
-  outcome: "finished" | "failed" | undefined;
+  outcome: Outcome | undefined;
   epoch: number;
   worker: string | undefined;
   /** When a parked run becomes claimable without a signal. */

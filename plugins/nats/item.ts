@@ -1,5 +1,5 @@
 import { questionsOpened } from "venturi/internal";
-import { type Append, encodeEvent, isTerminal } from "venturi/plugin";
+import { type Append, encodeEvent, isTerminal, outcomeOf } from "venturi/plugin";
 import { usageWrite } from "./money.ts";
 import { blockOf, type Kind, type Names } from "./names.ts";
 import type { Write } from "./parts.ts";
@@ -49,7 +49,7 @@ export class Item {
     const same = { epoch, head, signals, cancelled, worker, asking, wake: 0 };
     if (state === undefined) return { ...same, state: "running", outcome: tail.outcome };
     const last = events.at(-1);
-    const outcome = last && isTerminal(last) ? (last.type === "run.finished" ? "finished" : "failed") : tail.outcome;
+    const outcome = last && isTerminal(last) ? outcomeOf(last) : tail.outcome;
     const parked = state === "waiting" && signals > seenSignals ? "ready" : state;
     return { ...same, state: parked, outcome, wake: parked === "waiting" ? wakeAfter : 0 };
   }

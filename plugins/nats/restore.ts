@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { questionsOpened } from "venturi/internal";
-import { encodeEvent, isTerminal, type Recording, type RunEvent } from "venturi/plugin";
+import { encodeEvent, isTerminal, outcomeOf, type Recording, type RunEvent } from "venturi/plugin";
 import { taken } from "./enqueue.ts";
 import { failed } from "./failures.ts";
 import { blockOf, type Names } from "./names.ts";
@@ -62,7 +62,7 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
   const last = events.at(-1);
   const done = last !== undefined && isTerminal(last);
   const ending = done ? "done" : (recording.state ?? "waiting");
-  const outcome = done ? (last.type === "run.finished" ? "finished" : "failed") : undefined;
+  const outcome = done ? outcomeOf(last) : undefined;
   const cancelled = signals.some(({ kind }) => kind === "cancel");
   const parked = { state: "waiting", worker: "", asking: 0, wake: 0 } as const;
   let standing: Standing = { ...parked, epoch: 1, head: 0, signals: 0, cancelled, outcome };

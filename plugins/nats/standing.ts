@@ -1,4 +1,4 @@
-import type { RunState } from "venturi/plugin";
+import type { Outcome, RunState } from "venturi/plugin";
 import type { Stored } from "./stored.ts";
 
 /** A run's state after a message. Every message carries it, so the last one serves as the run's row. */
@@ -8,7 +8,7 @@ export interface Standing {
   readonly state: RunState;
   readonly signals: number;
   readonly cancelled: boolean;
-  readonly outcome: "finished" | "failed" | undefined;
+  readonly outcome: Outcome | undefined;
   readonly worker: string;
   /** Number of open questions. */
   readonly asking: number;
@@ -48,7 +48,7 @@ export function standingOf(text: string): Standing & Step {
     state: states.find((known) => known === state) ?? (state as RunState), // written from one; a constant is no new string
     signals: Number(signals),
     cancelled: cancelled === "1",
-    outcome: outcome === "finished" || outcome === "failed" ? outcome : undefined,
+    outcome: outcome === "finished" || outcome === "failed" || outcome === "cancelled" ? outcome : undefined,
     claim: claim === "c",
     worker: decodeURIComponent(worker),
     asking: Number(asking),

@@ -1,3 +1,4 @@
+import type { Outcome } from "venturi/plugin";
 import type { Known } from "./known.ts";
 import { hash } from "./names.ts";
 
@@ -6,11 +7,11 @@ export interface Where {
   readonly tenant?: string | undefined;
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
-  readonly outcome?: "finished" | "failed" | undefined;
+  readonly outcome?: Outcome | undefined;
 }
 
 const removed = 255;
-const outcomes = { none: 0, finished: 1, failed: 2 } as const;
+const outcomes = { none: 0, finished: 1, failed: 2, cancelled: 3 } as const;
 
 /**
  * The runs of a shard by sequence, with what they are looked for in columns of numbers: a search over a million runs then takes

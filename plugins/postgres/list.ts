@@ -19,7 +19,7 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
   add("session = ?", session);
   add("state = ?", state);
   // As a literal, or a plan for any value could not use the index of failed ones.
-  if (outcome === "failed") conditions.push("outcome = 'failed'");
+  if (outcome === "failed" || outcome === "cancelled") conditions.push(`outcome = '${outcome}'`);
   else add("outcome = ?", outcome);
   if (query.waiting !== undefined) {
     conditions.push(`${query.waiting ? "" : "NOT "}(state <> 'done' AND (state = 'waiting' OR asking > 0))`);

@@ -1,5 +1,5 @@
 import { endOfRun, questionsOpened } from "venturi/internal";
-import { encodeEvent, type Recording } from "venturi/plugin";
+import { encodeEvent, isTerminal, outcomeOf, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
 import { toDigest } from "./rows.ts";
 import type { Statements } from "./sql.ts";
@@ -14,8 +14,8 @@ export async function restore(
   recording: Recording,
 ): Promise<boolean> {
   const { run, tenant, session = null, request, signals, wires, events } = recording;
-  const last = events.at(-1)?.type;
-  const outcome = last === "run.finished" ? "finished" : last === "run.failed" ? "failed" : null;
+  const last = events.at(-1);
+  const outcome = last !== undefined && isTerminal(last) ? outcomeOf(last) : null;
   const state = outcome === null ? (recording.state ?? "waiting") : "done";
   const cancelled = signals.some(({ kind }) => kind === "cancel");
   const asked = [run, session, request.agent, JSON.stringify(request)];

@@ -1,5 +1,5 @@
 import { questionsOpened } from "venturi/internal";
-import { type Append, type EndOfRun, encodeEvent } from "venturi/plugin";
+import { type Append, type EndOfRun, encodeEvent, isTerminal, outcomeOf } from "venturi/plugin";
 
 /** Separates two bodies; JSON escapes it inside one. */
 const separator = "\u001e";
@@ -36,7 +36,7 @@ export function toStops(batch: readonly Append[]): string[] | undefined {
     seen.push(seenSignals ?? 0);
     wakes.push(wakeAfter ?? "NULL");
     asks.push(questionsOpened(events));
-    outcomes.push(last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : "NULL");
+    outcomes.push(last !== undefined && isTerminal(last) ? outcomeOf(last) : "NULL");
   }
   return [array(states), array(seen), array(outcomes), array(wakes), array(asks)];
 }

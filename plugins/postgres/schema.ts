@@ -264,6 +264,12 @@ export const migrations: readonly string[] = [
       RETURN answers;
     END $body$;
   `,
+  // Runs that were stopped are not failed ones.
+  `
+  UPDATE $.runs r SET outcome = 'cancelled' FROM $.digests d
+    WHERE d.run = r.id AND r.outcome = 'failed' AND d.code = 'stream_interrupted';
+  CREATE INDEX runs_cancelled ON $.runs (id) WHERE outcome = 'cancelled';
+  `,
 ];
 
 /** A permanently unusable database; the message is for people. */

@@ -9,6 +9,7 @@ import type {
   KeyRange,
   KeyValue,
   ListQuery,
+  Outcome,
   RecordRow,
   Reservation,
   Reserved,
@@ -60,7 +61,7 @@ export interface AttemptEnd {
   readonly state: "ready" | "waiting" | "done";
   readonly seenSignals: number;
   readonly wakeAfter: number | null;
-  readonly outcome: "finished" | "failed" | null;
+  readonly outcome: Outcome | null;
 }
 
 export interface EnqueueRow {
@@ -80,7 +81,7 @@ export interface EnqueueRow {
 
 export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBusy" | "claimFor"> {
   readonly state: "done" | "ready" | "waiting";
-  readonly outcome: "finished" | "failed" | null;
+  readonly outcome: Outcome | null;
   readonly cancelled: 0 | 1;
   readonly head: number;
   readonly asking: number;

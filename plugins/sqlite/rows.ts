@@ -6,6 +6,9 @@ import {
   type Billed,
   type EndOfRun,
   encodeEvent,
+  isTerminal,
+  type Outcome,
+  outcomeOf,
   type Recording,
   type RunEvent,
 } from "venturi/plugin";
@@ -26,7 +29,7 @@ export function toColumns(batch: readonly Append[], search: "text" | "none"): Ap
     const head = last?.seq ?? ownership.head;
     const opened = pieces ? 0 : questionsOpened(events);
     if (opened !== 0) asks.set(runs.length, opened);
-    if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: outcomeOf(last) });
+    if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: endOf(last) });
     if (end !== undefined) digests.set(runs.length, toDigestRow(end, search));
     if (billed !== undefined) bills.set(runs.length, billed);
     runs.push(ownership.run);
@@ -51,7 +54,7 @@ export const toDigestRow = ({ digest, text }: EndOfRun, search: "text" | "none")
 export function toRestoreRow(recording: Recording, search: "text" | "none"): RestoreRow {
   const { run, tenant, session, request, signals, wires, events, state = "waiting" } = recording;
   const end = endOfRun({ run, request }, events);
-  const outcome = outcomeOf(events.at(-1));
+  const outcome = endOf(events.at(-1));
   return {
     run,
     tenant,
@@ -88,8 +91,8 @@ function recordsOf(events: readonly RunEvent[]): RestoreRow["records"] {
 
 const recordSize = 256;
 
-const outcomeOf = (last: RunEvent | undefined): "finished" | "failed" | null =>
-  last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
+const endOf = (last: RunEvent | undefined): Outcome | null =>
+  last !== undefined && isTerminal(last) ? outcomeOf(last) : null;
 
 export const toAuditRow = ({ action, by, tenant, run, details }: AuditEntry): Omit<AuditRow, "number" | "at"> => ({
   action,

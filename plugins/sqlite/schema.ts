@@ -234,6 +234,12 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (run, account)
   ) STRICT, WITHOUT ROWID;
   `,
+  // Runs that were stopped are not failed ones.
+  `
+  UPDATE runs SET outcome = 'cancelled'
+    WHERE outcome = 'failed' AND id IN (SELECT run FROM digests WHERE code = 'stream_interrupted');
+  CREATE INDEX runs_cancelled ON runs (id) WHERE outcome = 'cancelled';
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

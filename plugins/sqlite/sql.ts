@@ -142,6 +142,7 @@ export function listRuns(query: ListQuery): string {
     query.outcome !== undefined && "r.outcome = :outcome",
     // As a literal, which the index of failed runs needs.
     query.outcome === "failed" && "r.outcome = 'failed'",
+    query.outcome === "cancelled" && "r.outcome = 'cancelled'",
     query.waiting === true && `r.state <> 'done' AND ${waits}`,
     query.waiting === false && `NOT (r.state <> 'done' AND ${waits})`,
     query.since !== undefined && "r.created_at >= :since",

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { VenturiError, wrap } from "../core/errors/errors.ts";
+import { outcomes } from "../core/run/events.ts";
 import type { ListQuery } from "../core/run/list-query.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import { Duration } from "../core/values/units.ts";
@@ -17,7 +18,7 @@ interface Options {
 }
 
 const op = "cli.runs";
-const statuses = ["ready", "running", "waiting", "finished", "failed"];
+const statuses = ["ready", "running", "waiting", ...outcomes];
 const pollMs = 500;
 
 /** `venturi runs`: the runs in the journal, newest last, next to the prompt. */
@@ -61,7 +62,8 @@ export function configure(command: Command): void {
 function queryOf({ status, agent }: Options): ListQuery {
   const of = agent === undefined ? {} : { agent };
   if (status === undefined) return of;
-  if (status === "finished" || status === "failed") return { ...of, outcome: status };
+  const outcome = outcomes.find((each) => each === status);
+  if (outcome !== undefined) return { ...of, outcome };
   if (status === "waiting") return { ...of, waiting: true };
   if (status === "ready" || status === "running") return { ...of, state: status, waiting: false };
   throw new VenturiError(op, "invalid_input", `--status: "${status}" is none of ${statuses.join(", ")}`);

@@ -43,7 +43,7 @@ export class Run {
     const { signal } = options;
     const isOver = async (seq: number): Promise<boolean> => {
       const { status, head = 0 } = await this.get(signal === undefined ? {} : { signal });
-      return (status === "finished" || status === "failed") && head <= seq;
+      return (status === "finished" || status === "failed" || status === "cancelled") && head <= seq;
     };
     const stream: Connect<RunEvent> = (after, opened) => {
       const headers = { "last-event-id": String(after) };

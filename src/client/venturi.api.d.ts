@@ -26,6 +26,11 @@ export type Approval = {
   /** of the call to be approved */
   arguments: Record<string, unknown>;
   reason?: string;
+  /** what the tool's approval.show names */
+  show?: Array<{
+    name: string;
+    value: string;
+  }>;
   /** what is asked, when it is not approval */
   message?: string;
   /** JSON Schema of the answer; without one it is a text */
@@ -58,7 +63,7 @@ export type Approval = {
 export type EventPage = {
   run: string;
   /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
-  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed" | "cancelled";
   /** seq of its last event */
   head: number;
   events: Array<RunEvent>;
@@ -158,6 +163,11 @@ export type Question = {
   /** of the call to be approved */
   arguments: Record<string, unknown>;
   reason?: string;
+  /** what the tool's approval.show names */
+  show?: Array<{
+    name: string;
+    value: string;
+  }>;
   /** what is asked, when it is not approval */
   message?: string;
   /** JSON Schema of the answer; without one it is a text */
@@ -181,7 +191,7 @@ export type Question = {
 export type RunView = {
   run: string;
   /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
-  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed" | "cancelled";
   tenant?: string;
   agent?: string;
   session?: string;
@@ -304,6 +314,7 @@ export type ServiceView = {
 
 export type SessionView = {
   session: string;
+  tenant: string;
   updatedAt: number;
   /** its newest run that fits */
   last: RunView;
@@ -359,7 +370,7 @@ export type StartRequest = {
 export type TurnView = {
   run: string;
   /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
-  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed" | "cancelled";
   tenant?: string;
   agent?: string;
   session?: string;
@@ -434,7 +445,7 @@ export type UsageReport = {
 export type RunsQuery = {
   agent?: string;
   session?: string;
-  status?: "ready" | "running" | "waiting" | "finished" | "failed";
+  status?: "ready" | "running" | "waiting" | "finished" | "failed" | "cancelled";
   /** words of what an ended run was asked or answered */
   q?: string;
   /** created at or after: ms since the epoch, or a date */
@@ -473,11 +484,15 @@ export type SessionsQuery = {
   /** words of what was asked or answered in an ended run */
   q?: string;
   agent?: string;
+  /** of another tenant; for keys that see more than their own */
+  tenant?: string;
   cursor?: string;
   limit?: number;
 };
 
 export type TurnsQuery = {
+  /** of another tenant; for keys that see more than their own */
+  tenant?: string;
   cursor?: string;
   limit?: number;
 };

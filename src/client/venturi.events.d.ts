@@ -48,6 +48,10 @@ export type ApprovalRequested = {
   name: string;
   arguments: Record<string, unknown>;
   reason?: string;
+  show?: Array<{
+    name: string;
+    value: string;
+  }>;
   until?: number;
   origin?: {
     run: string;
@@ -157,9 +161,10 @@ export type Digest = {
   run: string;
   agent: string;
   session?: string;
-  status: "finished" | "failed";
+  status: "finished" | "failed" | "cancelled";
   finish?: string;
   code?: string;
+  cancelledBy?: string;
   startedAt: number;
   endedAt: number;
   ms: number;

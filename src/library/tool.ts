@@ -35,7 +35,7 @@ export interface ToolOptions<Name extends string, S extends AnySchema, R, Contex
     | "always"
     | "once"
     | "never"
-    | { readonly when: string }
+    | { readonly when?: string; readonly show?: readonly string[] }
     | ((
         input: Out<NoInfer<S>>,
         context: CallContext<NoInfer<Context>>,

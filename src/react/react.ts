@@ -95,17 +95,19 @@ export interface UseSession {
   readonly error?: ErrorBody;
 }
 
+const isEnded = (status: string): boolean => ["finished", "failed", "cancelled"].includes(status);
+
 /** A conversation with an agent. */
 export function useSession(session: string, { agent }: { agent: string }): UseSession {
   const client = useVenturi();
   const load = useCallback((signal: AbortSignal) => allTurns(client, session, signal), [client, session]);
   const { value, isLoading, error, reload } = useLoaded(load, [] as readonly TurnView[]);
   const [started, setStarted] = useState<string>();
-  const open = value.find(({ status }) => status !== "finished" && status !== "failed")?.run;
-  const isListed = value.some(({ run, status }) => run === started && (status === "finished" || status === "failed"));
+  const open = value.find(({ status }) => !isEnded(status))?.run;
+  const isListed = value.some(({ run, status }) => run === started && isEnded(status));
   const currentId = isListed ? open : (started ?? open);
   const current = useRun(currentId);
-  const isOver = current.status === "finished" || current.status === "failed";
+  const isOver = isEnded(current.status);
   useEffect(() => {
     if (isOver) reload();
   }, [isOver, reload]);

@@ -30,7 +30,7 @@ describe("the console in a browser", function () {
   const ended = async (run: string) => {
     for (;;) {
       const { status } = await service.json<Row>(`/v1/runs/${run}`);
-      if (status === "finished" || status === "failed" || status === "waiting") return status;
+      if (["finished", "failed", "cancelled", "waiting"].includes(status)) return status;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
@@ -68,7 +68,7 @@ describe("the console in a browser", function () {
     await page.fill("#composer", "slower, please");
     await page.keyboard.press("Enter");
     await page.click("button:has-text('Stop')");
-    await page.waitForSelector(".status.failed");
+    await page.waitForSelector(".status.cancelled");
     expect(await page.textContent(".ending")).to.match(/stopped in the console/);
     await expectClean();
     await close();
@@ -214,7 +214,7 @@ describe("the console in a browser", function () {
     await page.waitForFunction(
       `document.querySelector("[data-row='0'] .run-words").textContent !== ${JSON.stringify(first)}`,
     );
-    await page.click("[data-row='0'] .run-words");
+    await page.click("[data-row='0'] .row-link");
     await page.waitForSelector("#tab-trace");
     await expectClean();
     await close();

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalQuestion, InputQuestion, Verdict } from "../../core/ports/tool.ts";
+import type { Approval, ApprovalQuestion, InputQuestion, Shown, Verdict } from "../../core/ports/tool.ts";
 import { LazyMap } from "../../core/values/lazy-collections.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -13,6 +13,7 @@ export interface CallQuestion {
   /** The arguments with the tool's defaults applied. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly reason?: string;
+  readonly show?: readonly Shown[];
 }
 
 /** A question as named in the run's events. */
@@ -75,12 +76,18 @@ export class Approvals {
 
   /** Whether the call may run; requests approval where required. The person sees the tool's effective input and the reason. */
   async ask(call: CallState, round: number, shown: CallQuestion): Promise<boolean> {
-    const { input, reason } = shown;
+    const { input, reason, show } = shown;
     if (call.approval === undefined) {
       // An early decision from before the call's first start was not about this question.
       if (call.attempts > 0) this.#held.delete(call.call);
       await this.#request(
-        { call: call.call, name: call.name, arguments: input, ...(reason === undefined ? {} : { reason }) },
+        {
+          call: call.call,
+          name: call.name,
+          arguments: input,
+          ...(reason === undefined ? {} : { reason }),
+          ...(show === undefined ? {} : { show }),
+        },
         round,
       );
     }
@@ -121,12 +128,13 @@ export class Approvals {
       });
       return;
     }
-    const { reason, arguments: input } = asked;
+    const { reason, arguments: input, show } = asked;
     await this.#run.step({
       type: "approval.requested",
       ...common,
       arguments: { ...input },
       ...(reason === undefined ? {} : { reason }),
+      ...(show === undefined ? {} : { show: show.map((each) => ({ ...each })) }),
     });
   }
 
@@ -213,7 +221,7 @@ export function needsApproval(
   if (approval === "always") return true;
   if (approval === "never") return false;
   if (approval === "once") return !run.state.allowed.has(name);
-  return conditionOf(approval.when)(input());
+  return approval.when === undefined || conditionOf(approval.when)(input());
 }
 
 /** Conditions in the config are compiled at load; a tool defined in code whose condition does not compile always asks. */

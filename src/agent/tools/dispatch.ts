@@ -6,6 +6,7 @@ import { orAborted } from "../run/or-aborted.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import type { CallState } from "../state/round-state.ts";
+import { shownFirst } from "./approval-show.ts";
 import { type Approvals, needsApproval } from "./approvals.ts";
 import { callContext, idempotencyKeyOf } from "./call-context.ts";
 import { execute, type Outcome } from "./execute.ts";
@@ -250,9 +251,11 @@ export class Dispatcher implements CallSink {
       }
       const uncertain = this.#isUncertain(entry.tool, entry.call);
       const reason = uncertain ? "it may have run already" : entry.decision?.reason;
+      const input = shownInput(this.#inputOf(entry.call), entry.call);
       const approved = await approvals.ask(entry.call, round, {
-        input: shownInput(this.#inputOf(entry.call), entry.call),
+        input,
         ...(reason === undefined ? {} : { reason }),
+        ...shownFirst(entry.tool.approval, { args: input, metadata: run.parts.request.metadata ?? {} }),
       });
       if (entry.state !== "asking") return;
       if (!approved) return this.#settle(entry, refused("tool_denied", entry.call.denial ?? "the call was denied"));

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../run/events.ts";
+import type { Outcome, RunEvent } from "../run/events.ts";
 import type { RunRow } from "../run/run-row.ts";
 import type { AuditRecord } from "./audit.ts";
 import type { Claim, Ownership, Signal } from "./journal.ts";
@@ -46,7 +46,7 @@ export interface StoredRow {
   readonly agent: string;
   readonly session: string | null;
   readonly state: RunRow["state"];
-  readonly outcome: "finished" | "failed" | null;
+  readonly outcome: Outcome | null;
   readonly head: number;
   readonly asking: number;
   readonly epoch: number;

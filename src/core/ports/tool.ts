@@ -7,8 +7,15 @@ import type { Log } from "./log.ts";
 /** `pure`: no side effects. `idempotent`: safe to repeat with the same key. `effectful`: anything else. */
 export type Effect = "pure" | "idempotent" | "effectful";
 
-/** `always | once | never`, or a condition on the arguments such as `amount > 100`. */
-export type Approval = "always" | "once" | "never" | { readonly when: string };
+/**
+ * `always | once | never`, or a condition on the arguments such as `amount > 100`, always when it is absent. `show`: what a person
+ * is shown first, such as `args.amount` and `metadata.customer`.
+ */
+export type Approval =
+  | "always"
+  | "once"
+  | "never"
+  | { readonly when?: string | undefined; readonly show?: readonly string[] | undefined };
 
 /**
  * Decides for one call whether a person is asked; a text is the reason shown. Called once per call, before the call starts; the
@@ -90,6 +97,13 @@ export interface ApprovalQuestion extends AnyQuestion {
   readonly kind?: "approve";
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason?: string;
+  readonly show?: readonly Shown[];
+}
+
+/** A value that a person is shown first, and its name. */
+export interface Shown {
+  readonly name: string;
+  readonly value: string;
 }
 
 /** Something that only a person knows or can do. */

@@ -3,7 +3,15 @@ import type { PriceOf } from "../model/prices.ts";
 import { type Inherited, Usage } from "../model/usage.ts";
 import { LazySet } from "../values/lazy-collections.ts";
 import { named } from "../values/schema-names.ts";
-import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
+import {
+  type EventOf,
+  outcomeOf,
+  outcomes,
+  type RunEvent,
+  type RunInput,
+  type TerminalEvent,
+  Timing,
+} from "./events.ts";
 import { Spending } from "./spending.ts";
 
 /** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
@@ -11,10 +19,12 @@ export const Digest = z.strictObject({
   run: z.string(),
   agent: z.string(),
   session: z.string().exactOptional(),
-  status: z.enum(["finished", "failed"]),
+  status: z.enum(outcomes),
   finish: z.string().exactOptional(),
-  /** Code of the error of a failed run. */
+  /** Code of the error of a run that did not finish. */
   code: z.string().exactOptional(),
+  /** Id of the key that stopped it. */
+  cancelledBy: z.string().exactOptional(),
   startedAt: z.number(),
   endedAt: z.number(),
   /** From the request to its last event: the sum of `timing`. */
@@ -110,9 +120,10 @@ export class DigestFold {
       run: this.#run,
       agent,
       ...(session === undefined ? {} : { session }),
+      status: outcomeOf(last),
       ...(last.type === "run.finished"
-        ? { status: "finished" as const, finish: beginning(last.finish, shown) }
-        : { status: "failed" as const, code: last.error.code }),
+        ? { finish: beginning(last.finish, shown) }
+        : { code: last.error.code, ...stoppedBy(last) }),
       startedAt,
       endedAt: last.at,
       ms: Math.round(Object.values(last.timing).reduce((sum, ms) => sum + ms, 0)) || Math.max(0, last.at - startedAt),
@@ -135,6 +146,11 @@ export class DigestFold {
     return { digest, text: `${beginning(input, searched)}\n${beginning(last.output, searched)}` };
   }
 }
+
+const stoppedBy = (last: EventOf<"run.failed">): Pick<Digest, "cancelledBy"> => {
+  const by = last.error.details?.by;
+  return outcomeOf(last) === "cancelled" && typeof by === "string" ? { cancelledBy: beginning(by, shown) } : {};
+};
 
 const takenOver = ({ usage, cost }: Inherited): NonNullable<Digest["inherited"]> => ({
   usage,

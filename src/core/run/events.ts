@@ -226,6 +226,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
     reason: z.string().exactOptional(),
+    /** What the tool's `approval.show` names, as it was when it was asked. */
+    show: z.array(z.strictObject({ name: z.string(), value: z.string() })).exactOptional(),
     /** When an unanswered approval counts as refused, ms since the epoch. */
     until: z.number().exactOptional(),
     origin: Origin.exactOptional(),
@@ -377,6 +379,13 @@ export type MemoryEvent =
       ? Omit<E, "round" | "call" | "waited">
       : never
     : never;
+
+/** How a run ended. A run that was stopped ends with `run.failed` and the code of an interruption. */
+export const outcomes = ["finished", "failed", "cancelled"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export const outcomeOf = (event: TerminalEvent): Outcome =>
+  event.type === "run.finished" ? "finished" : event.error.code === "stream_interrupted" ? "cancelled" : "failed";
 
 export const isTerminal = (event: RunEvent): event is TerminalEvent =>
   event.type === "run.finished" || event.type === "run.failed";

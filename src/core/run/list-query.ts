@@ -1,4 +1,5 @@
 import { VenturiError } from "../errors/errors.ts";
+import type { Outcome } from "./events.ts";
 import type { FeedbackFilter } from "./feedback.ts";
 import type { RunState } from "./run-row.ts";
 
@@ -9,7 +10,7 @@ export interface ListQuery {
   readonly agents?: readonly string[];
   readonly session?: string;
   readonly state?: RunState;
-  readonly outcome?: "finished" | "failed";
+  readonly outcome?: Outcome;
   /** True: only unfinished runs that are parked or have an open question. False: only the others. */
   readonly waiting?: boolean;
   readonly cursor?: string;

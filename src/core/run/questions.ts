@@ -28,6 +28,8 @@ export interface PendingQuestion {
   /** Of the call to be approved; empty for other kinds. */
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason?: string;
+  /** What the person sees first. */
+  readonly show?: readonly { readonly name: string; readonly value: string }[];
   /** What is asked, and how it may be answered; for other kinds than `approve`. */
   readonly message?: string;
   readonly schema?: Readonly<Record<string, unknown>>;

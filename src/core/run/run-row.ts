@@ -1,4 +1,5 @@
 import type { Digest } from "./digest.ts";
+import type { Outcome } from "./events.ts";
 import type { RunRequest } from "./run-request.ts";
 
 /**
@@ -14,7 +15,7 @@ export interface RunRow {
   readonly session: string | undefined;
   readonly state: RunState;
   /** From the terminal event, once there is one. */
-  readonly outcome: "finished" | "failed" | undefined;
+  readonly outcome: Outcome | undefined;
   readonly head: number;
   /** Number of unanswered approvals: the sum of `questionsOpened` over its events. */
   readonly asking: number;

@@ -37,7 +37,7 @@ export function toolsOf(
 
 /** Of a source that has no tools yet, such as a server that is down, nothing can be said. */
 export function checkApproval({ name, approval }: ToolEntry, tools: readonly Tool[]): void {
-  if (typeof approval !== "object" || approval === null) return;
+  if (typeof approval !== "object" || approval === null || approval.when === undefined) return;
   const described = tools.filter(({ parameters }) => !isSchema(parameters));
   if (described.length < tools.length) return;
   try {

@@ -29,8 +29,23 @@ export const entryKeys = {
         z.strictObject({
           when: z
             .string()
+            .optional()
             .describe(
-              'In CEL, such as `amount > 100 && currency != "EUR"`; a value that is missing or of another type asks.',
+              'In CEL, such as `amount > 100 && currency != "EUR"`; a value that is missing or of another type asks. Always when absent.',
+            ),
+          show: z
+            .array(
+              z
+                .string()
+                .refine(
+                  (path) => path.startsWith("args.") || path.startsWith("metadata."),
+                  "args.NAME or metadata.NAME",
+                ),
+            )
+            .max(10)
+            .optional()
+            .describe(
+              "What the person who is asked sees first, such as `[args.order, args.amount, metadata.customer]`.",
             ),
         }),
       ])

@@ -172,7 +172,11 @@ function toolsOf(agents: ReadonlyMap<string, AgentDefinition>): ServiceView["too
 function approvalText(approval: Approval | ((...args: never[]) => unknown) | undefined): string {
   if (approval === undefined) return "never";
   if (typeof approval === "string") return approval;
-  return typeof approval === "function" ? "decided by the tool" : `when ${approval.when}`;
+  return typeof approval === "function"
+    ? "decided by the tool"
+    : approval.when === undefined
+      ? "always"
+      : `when ${approval.when}`;
 }
 
 const usedPlugins = ({ providers, tools, channels, journal }: Config): string[] => {

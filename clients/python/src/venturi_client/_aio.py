@@ -252,7 +252,7 @@ class AsyncRun:
                         return
                 # A complete response without the last event: either the caller knew it, or something cut the stream.
                 view = await self.get()
-                if view.status in ("finished", "failed") and (view.head or 0) <= position.seq:
+                if view.status in ("finished", "failed", "cancelled") and (view.head or 0) <= position.seq:
                     return
                 error = protocol.cut("run.follow")
             except VenturiError as thrown:

@@ -63,6 +63,11 @@ class AgentView(Model):
     inputs: Any = None
 
 
+class ApprovalShow(Model):
+    name: str
+    value: str
+
+
 class ApprovalOrigin(Model):
     """the called run whose question this is"""
 
@@ -84,6 +89,7 @@ class Approval(Model):
     name: str
     arguments: dict[str, Any]
     reason: str | None = None
+    show: list[ApprovalShow] | None = None
     message: str | None = None
     schema_: dict[str, Any] | None = Field(default=None, alias="schema")
     choices: list[str] | None = None
@@ -106,6 +112,11 @@ class ApprovalRequestedWaited(Model):
     ms: float
 
 
+class ApprovalRequestedShow(Model):
+    name: str
+    value: str
+
+
 class ApprovalRequestedOrigin(Model):
     run: str
     call: str
@@ -123,6 +134,7 @@ class ApprovalRequested(Model):
     name: str
     arguments: dict[str, Any]
     reason: str | None = None
+    show: list[ApprovalRequestedShow] | None = None
     until: float | None = None
     origin: ApprovalRequestedOrigin | None = None
 
@@ -294,9 +306,10 @@ class Digest(Model):
     run: str
     agent: str
     session: str | None = None
-    status: Literal["finished", "failed"] | str
+    status: Literal["finished", "failed", "cancelled"] | str
     finish: str | None = None
     code: str | None = None
+    cancelled_by: str | None = Field(default=None, alias="cancelledBy")
     started_at: float = Field(alias="startedAt")
     ended_at: float = Field(alias="endedAt")
     ms: float
@@ -1180,7 +1193,7 @@ RunEvent = Annotated[
 
 class EventPage(Model):
     run: str
-    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed"] | str
+    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed", "cancelled"] | str
     head: int
     events: list[RunEvent]
     next: int | None = None
@@ -1391,6 +1404,11 @@ class MeView(Model):
     may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics", "schedule"] | str]
 
 
+class QuestionShow(Model):
+    name: str
+    value: str
+
+
 class QuestionOrigin(Model):
     """the called run whose question this is"""
 
@@ -1405,6 +1423,7 @@ class Question(Model):
     name: str
     arguments: dict[str, Any]
     reason: str | None = None
+    show: list[QuestionShow] | None = None
     message: str | None = None
     schema_: dict[str, Any] | None = Field(default=None, alias="schema")
     choices: list[str] | None = None
@@ -1417,7 +1436,7 @@ class Question(Model):
 
 class RunView(Model):
     run: str
-    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed"] | str
+    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed", "cancelled"] | str
     tenant: str | None = None
     agent: str | None = None
     session: str | None = None
@@ -1564,6 +1583,7 @@ class ServiceView(Model):
 
 class SessionView(Model):
     session: str
+    tenant: str
     updated_at: float = Field(alias="updatedAt")
     last: RunView
 
@@ -1619,7 +1639,7 @@ class StartRequest(Model):
 
 class TurnView(Model):
     run: str
-    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed"] | str
+    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed", "cancelled"] | str
     tenant: str | None = None
     agent: str | None = None
     session: str | None = None

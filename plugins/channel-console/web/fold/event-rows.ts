@@ -32,7 +32,7 @@ function sizeOf(event: RunEvent): number {
 }
 
 export const isMishap = ({ type, ...event }: RunEvent): boolean =>
-  type === "run.failed" ||
+  (type === "run.failed" && "error" in event && event.error?.code !== "stream_interrupted") ||
   type === "generation.failed" ||
   type === "tool_call.rejected" ||
   (type === "tool.finished" && "ok" in event && event.ok === false);

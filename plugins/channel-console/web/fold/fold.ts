@@ -376,9 +376,10 @@ function end(view: RunView, event: EventOf<"run.finished" | "run.failed">): void
     view.object = event.object;
     return;
   }
-  view.status = "failed";
   view.error = event.error;
-  view.mishaps.push(event.seq);
+  // What a person stopped has not failed.
+  view.status = event.error.code === "stream_interrupted" ? "cancelled" : "failed";
+  if (view.status === "failed") view.mishaps.push(event.seq);
 }
 
 function notice(view: RunView, event: RunEvent, tone: Notice["tone"], ...[title, text]: [string, string]): void {

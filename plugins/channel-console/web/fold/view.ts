@@ -1,12 +1,12 @@
 import type { RunTimes } from "venturi/client/times";
-import type { ErrorBody, EventOf, Message, RunEvent, RunInput, Timing, Usage } from "../state/api-types.ts";
+import type { ErrorBody, EventOf, Message, RunEvent, RunInput, RunStatus, Timing, Usage } from "../state/api-types.ts";
 
 /** What the page knows of a run: a fold of its events. Plain mutable data, so that a token costs no copy. */
 export interface RunView {
   run: string;
   agent: string;
   session: string | undefined;
-  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
+  status: RunStatus;
   /** Seq and time of the last event. */
   head: number;
   at: number;

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Announcements } from "../parts/announce.tsx";
+import { Confirm } from "../parts/confirm.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { KeySheet } from "../parts/key-sheet.tsx";
 import { Palette } from "../parts/palette.tsx";
 import { startFeed } from "../state/feed.ts";
 import { paletteOpen, startKeys } from "../state/keys.ts";
@@ -13,7 +15,6 @@ import { printable } from "../text/printable.ts";
 import { ChatPage } from "./chat.tsx";
 import { KeyPage } from "./key.tsx";
 import { Lazy } from "./lazy.tsx";
-import { RunPage } from "./run.tsx";
 
 export function App(): JSX.Element {
   if (entry.value === "asking") return <KeyPage />;
@@ -42,18 +43,21 @@ const places: readonly { name: string; word: string; icon: IconName; scope: stri
   { name: "service", word: "Service", icon: "service", scope: "inspect", key: "s" },
 ];
 
+/** The first page that the key may use. */
+const landing = (): string => places.find(({ scope }) => may(scope))?.name ?? "chat";
+
 function Shell(): JSX.Element {
   useEffect(() => startKeys(), []);
   useEffect(() => startFeed(), []);
   useEffect(() => startWaiting(), []);
-  const [page = "chat"] = path.value;
+  const [page = landing()] = path.value;
   return (
     <div class="shell">
       <a class="skip" href="#main">
         Skip to content
       </a>
       <nav class="rail" aria-label="Pages">
-        <a class="brand" href={to("chat")} aria-label="Venturi">
+        <a class="brand" href={to(landing())} aria-label="Venturi">
           <Mark />
           <span>Venturi</span>
         </a>
@@ -94,6 +98,8 @@ function Shell(): JSX.Element {
         <Page name={page} />
       </main>
       <Palette />
+      <Confirm />
+      <KeySheet />
       <Announcements />
     </div>
   );
@@ -112,7 +118,11 @@ const later = {
 function Page({ name }: { name: string }): JSX.Element {
   const [, second] = path.value;
   if (name === "chat") return <ChatPage />;
-  if (name === "runs" && second !== undefined) return <RunPage key={second} id={second} />;
+  if (name === "runs" && second !== undefined) {
+    const load = () =>
+      import("./more.tsx").then(({ RunPage }) => () => <RunPage id={second} />);
+    return <Lazy key={second} load={load} />;
+  }
   if (name in later) {
     const page = later[name as keyof typeof later];
     return <Lazy key={name} load={() => import("./more.tsx").then((pages) => pages[page])} />;

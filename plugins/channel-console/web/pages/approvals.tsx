@@ -4,21 +4,23 @@ import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Approval } from "venturi/client";
 import { AnswerForm } from "../parts/answer.tsx";
 import { ApprovalForm } from "../parts/approval.tsx";
+import { BatchDialog } from "../parts/batch.tsx";
 import { Conversation } from "../parts/conversation.tsx";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Arguments } from "../parts/json.tsx";
 import { bindPage } from "../parts/palette.tsx";
+import { Covered, QuestionLine, TenantTag } from "../parts/question-line.tsx";
+import { type Receipt, Receipts } from "../parts/receipts.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { slowClock } from "../state/clock.ts";
 import { onFeed } from "../state/feed.ts";
 import { liveRun } from "../state/live.ts";
 import { useResource } from "../state/resource.ts";
 import { query, setQuery, to } from "../state/router.ts";
-import { client } from "../state/session.ts";
+import { client, mayFor } from "../state/session.ts";
 import { waiting } from "../state/waiting.ts";
 import { printable } from "../text/printable.ts";
-import { ago, duration, shortRun } from "../text/words.ts";
+import { ago, shortRun } from "../text/words.ts";
 
 const nameOf = ({ run, call }: Approval): string => `${run} ${call}`;
 const press = (act: string) => () => document.querySelector<HTMLElement>(`.question [data-act="${act}"]`)?.click();
@@ -32,6 +34,8 @@ export function ApprovalsPage(): JSX.Element {
   );
   const answered = useSignal<ReadonlySet<string>>(new Set());
   const receipts = useSignal<readonly Receipt[]>([]);
+  const marked = useSignal<ReadonlySet<string>>(new Set());
+  const batch = useSignal<boolean | undefined>(undefined);
   useEffect(() => onFeed(({ type }) => (type.startsWith("approval.") || type.startsWith("question.")) && again()), []);
   useLayoutEffect(
     () =>
@@ -56,6 +60,13 @@ export function ApprovalsPage(): JSX.Element {
     receipts.value = [{ question, word, at: Date.now() }, ...receipts.value].slice(0, 20);
     setQuery({ question: undefined });
     again();
+  };
+  const chosen = all.filter((question) => marked.value.has(nameOf(question)));
+  const mark = (questions: readonly Approval[]) => {
+    const names = questions.map(nameOf);
+    const isOn = names.every((name) => marked.value.has(name));
+    const rest = [...marked.value].filter((name) => !names.includes(name));
+    marked.value = new Set(isOn ? rest : [...rest, ...names]);
   };
   const next = () => {
     const [first] = all;
@@ -83,21 +94,31 @@ export function ApprovalsPage(): JSX.Element {
         )
       ) : (
         <div class="run-body inbox">
-          <Rows
-            label="Questions"
-            className="inbox-list"
-            count={all.length}
-            height={58}
-            selected={at}
-            choose={(index) => {
-              const question = all[index];
-              if (question !== undefined) setQuery({ question: nameOf(question) });
-            }}
-            row={(index) => {
-              const question = all[index];
-              return question === undefined ? null : <Line question={question} />;
-            }}
-          />
+          <div class="inbox-side">
+            <BatchBar chosen={chosen} all={all} mark={mark} answer={(approved) => (batch.value = approved)} />
+            <Rows
+              label="Questions"
+              className="inbox-list"
+              count={all.length}
+              height={58}
+              selected={at}
+              choose={(index) => {
+                const question = all[index];
+                if (question !== undefined) setQuery({ question: nameOf(question) });
+              }}
+              row={(index) => {
+                const question = all[index];
+                if (question === undefined) return null;
+                return (
+                  <QuestionLine
+                    question={question}
+                    marked={isTogether(question) ? marked.value.has(nameOf(question)) : undefined}
+                    mark={() => mark([question])}
+                  />
+                );
+              }}
+            />
+          </div>
           {current === undefined ? (
             <div class="question">
               <Receipts receipts={receipts.value} />
@@ -110,58 +131,49 @@ export function ApprovalsPage(): JSX.Element {
           )}
         </div>
       )}
+      {batch.value === undefined || chosen.length === 0 ? null : (
+        <BatchDialog
+          questions={chosen}
+          approved={batch.value}
+          close={() => (batch.value = undefined)}
+          answered={(question, word) => done(question, word)}
+        />
+      )}
     </div>
   );
 }
 
-interface Receipt {
-  readonly question: Approval;
-  readonly word: string;
-  readonly at: number;
+/** Approvals that this key may give; what a tool asks has an answer of its own. */
+const isTogether = ({ message, tenant }: Approval): boolean => message === undefined && mayFor(tenant, "approve");
+
+interface BatchBarProps {
+  readonly chosen: readonly Approval[];
+  readonly all: readonly Approval[];
+  readonly mark: (questions: readonly Approval[]) => void;
+  readonly answer: (approved: boolean) => void;
 }
 
-/** What was answered here, newest first. */
-function Receipts({ receipts }: { receipts: readonly Receipt[] }): JSX.Element | null {
-  if (receipts.length === 0) return null;
+/** Chooses all questions of one tool, and answers what is chosen. */
+function BatchBar({ chosen, all, mark, answer }: BatchBarProps): JSX.Element | null {
+  const tools = [...Map.groupBy(all.filter(isTogether), ({ name }) => name)].filter(([, same]) => same.length > 1);
+  if (chosen.length === 0 && tools.length === 0) return null;
   return (
-    <ul class="receipts" aria-label="Answered">
-      {receipts.map(({ question, word, at }) => (
-        <li key={nameOf(question)}>
-          {word}: <b class="mono">{printable(question.name)}</b> <Arguments value={question.arguments} most={60} />{" "}
-          <a href={to("runs", question.run)}>
-            <span class="mono">{shortRun(question.run)}</span>
-          </a>{" "}
-          <span class="faint">{ago(at, slowClock.value)}</span>
-        </li>
+    <div class="batch-bar">
+      {tools.slice(0, 3).map(([name, same]) => (
+        <button key={name} type="button" class="quiet small" onClick={() => mark(same)}>
+          all {same.length} of {printable(name)}
+        </button>
       ))}
-    </ul>
-  );
-}
-
-function Line({ question }: { question: Approval }): JSX.Element {
-  const left = question.until === undefined ? undefined : question.until - slowClock.value;
-  return (
-    <div class="question-line">
-      <span class="question-top">
-        <Icon name="hand" size={14} />
-        <b class="mono">{printable(question.name)}</b>
-        <span class="spacer" />
-        <span class="faint">{ago(question.since, slowClock.value)}</span>
-      </span>
-      <span class="question-low">
-        <span class="muted">{printable(question.agent)}</span>
-        {question.tenant === undefined || question.tenant === "default" ? null : (
-          <span class="tag">{printable(question.tenant)}</span>
-        )}
-        {question.message === undefined ? (
-          <Arguments value={question.arguments} most={60} />
-        ) : (
-          <span dir="auto">{printable(question.message.slice(0, 60))}</span>
-        )}
-        {left !== undefined && left < 600_000 ? (
-          <span class="tag warning">{duration(Math.max(0, left))} left</span>
-        ) : null}
-      </span>
+      {chosen.length === 0 ? null : (
+        <>
+          <button type="button" data-act="approve-chosen" onClick={() => answer(true)}>
+            Approve {chosen.length} …
+          </button>
+          <button type="button" data-act="deny-chosen" onClick={() => answer(false)}>
+            Deny {chosen.length} …
+          </button>
+        </>
+      )}
     </div>
   );
 }
@@ -182,8 +194,13 @@ function Question({ question, done }: { question: Approval; done: (word: string)
           <a href={to("runs", question.run)}>
             <span class="mono">{shortRun(question.run)}</span>
           </a>
-          , {ago(question.since, slowClock.value)}
+          , {ago(question.since, slowClock.value)} <TenantTag tenant={question.tenant} />
         </p>
+        {question.show === undefined ? null : (
+          <p class="show-line">
+            <Covered question={question} most={200} />
+          </p>
+        )}
         {question.message === undefined ? (
           <ApprovalForm question={asked} answered={done} />
         ) : (

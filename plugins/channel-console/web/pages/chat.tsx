@@ -9,13 +9,13 @@ import { Icon } from "../parts/icon.tsx";
 import { Inspector } from "../parts/inspector.tsx";
 import { bindPage } from "../parts/palette.tsx";
 import { RunFacts } from "../parts/run-facts.tsx";
+import { askToStop, stop } from "../parts/stop.ts";
 import { Timeline } from "../parts/timeline.tsx";
 import { type LiveRun, liveRun } from "../state/live.ts";
 import { go, path, query, setQuery, to } from "../state/router.ts";
 import { agents, client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { shortRun } from "../text/words.ts";
-import { stop } from "./run.tsx";
 
 /** Whether the time of the run under way is shown below the conversation. */
 const timelineOpen = signal(true);
@@ -80,7 +80,7 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
           word: "Stop the run",
           hint: "x",
           key: "x",
-          run: () => void (current !== undefined && isRunning && stop(current)),
+          run: () => askToStop(current),
         },
         { word: "Write a message", hint: "/", key: "/", run: () => document.getElementById("composer")?.focus() },
         { word: "Close details", hint: "Esc", key: "Escape", run: () => setQuery({ select: undefined }) },

@@ -4,6 +4,7 @@ export { ForkDialog } from "../parts/fork.tsx";
 export { ApprovalsPage } from "./approvals.tsx";
 export { ComparePage } from "./compare.tsx";
 export { RequestView } from "./request.tsx";
+export { RunPage } from "./run.tsx";
 export { RunsPage } from "./runs.tsx";
 export { SchedulesPage } from "./schedules.tsx";
 export { ServicePage } from "./service.tsx";

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { CopyButton } from "../parts/copy.tsx";
 import { Facts, Section } from "../parts/inspector.tsx";
 import { Json } from "../parts/json.tsx";
+import { TraceLink } from "../parts/trace-link.tsx";
 import type { LiveRun } from "../state/live.ts";
 import { to } from "../state/router.ts";
 import { agents } from "../state/session.ts";
@@ -40,7 +41,7 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
               : `${new Date(view.startedAt).toDateString()}, ${clockTime(view.startedAt)}`,
           ],
           ["config", view.config],
-          ["trace", view.trace],
+          ["trace", view.trace === undefined ? undefined : <TraceLink key="trace" trace={view.trace} />],
           [
             "called by",
             view.parent === undefined ? undefined : (

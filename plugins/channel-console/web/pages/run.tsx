@@ -13,11 +13,13 @@ import { bindPage } from "../parts/palette.tsx";
 import { endOf, Ribbon, scaleFor } from "../parts/ribbon.tsx";
 import { RunFacts } from "../parts/run-facts.tsx";
 import { Scrubber } from "../parts/scrubber.tsx";
+import { askToStop, stop } from "../parts/stop.ts";
 import { tabs } from "../parts/tabs.tsx";
+import { TraceLink } from "../parts/trace-link.tsx";
 import { Waterfall } from "../parts/waterfall.tsx";
 import { WhyLine } from "../parts/why.tsx";
 import type { RunRow } from "../state/api-types.ts";
-import { useForeign } from "../state/foreign.ts";
+import { useOwner } from "../state/foreign.ts";
 import { type LiveRun, liveRun } from "../state/live.ts";
 import { type Resource, useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
@@ -54,7 +56,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
   const row = useRow(live);
   const cost = row.data?.digest?.cost;
-  useForeign(live.id);
+  useOwner(row.data?.tenant);
   const error = live.error.value;
   if (error !== undefined && whole.head === 0) {
     return (
@@ -119,14 +121,11 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** Before the first event, which tells a run in line from one that is being read; and at the end, for what it cost. */
-function useRow({ id, whole }: LiveRun): Resource<RunRow | undefined> {
+/** Whose it is, whether it is in line or being read before its first event, and what it cost at the end. */
+function useRow({ id, whole }: LiveRun): Resource<RunRow> {
   const phase = whole.head === 0 ? "new" : whole.endedAt === undefined ? "running" : "ended";
   return useResource(
-    async (signal) =>
-      phase === "running"
-        ? undefined
-        : await client.value.request<RunRow>({ op: "run.get", path: `/v1/runs/${encodeURIComponent(id)}`, signal }),
+    (signal) => client.value.request<RunRow>({ op: "run.get", path: `/v1/runs/${encodeURIComponent(id)}`, signal }),
     [id, phase],
   );
 }
@@ -201,6 +200,7 @@ function RunActions({
   const ended = whole.endedAt !== undefined;
   return (
     <>
+      {whole.trace === undefined ? null : <TraceLink trace={whole.trace} short />}
       {whole.session === undefined ? null : (
         <a class="button" href={to("chat", whole.agent, whole.session)}>
           <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
@@ -227,13 +227,6 @@ function RunActions({
     </>
   );
 }
-
-export const stop = async (live: LiveRun): Promise<void> => {
-  await client.value
-    .run(live.id)
-    .cancel({ reason: "stopped in the console" })
-    .catch(() => {});
-};
 
 function RunRibbon({ live }: { live: LiveRun }): JSX.Element | null {
   live.tick.value;
@@ -335,7 +328,7 @@ function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {
       word: "Stop this run",
       hint: "x",
       key: "x",
-      run: () => void (live.whole.endedAt === undefined && mayHere("steer") && stop(live)),
+      run: () => askToStop(live),
     },
     ...(fork === undefined
       ? []

@@ -1,22 +1,20 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
+import { FilterBar } from "../parts/filter-bar.tsx";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { bindPage } from "../parts/palette.tsx";
 import { MiniRibbon } from "../parts/ribbon.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { Status } from "../parts/status.tsx";
-import type { RunRow } from "../state/api-types.ts";
+import { isEnded, type RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
-import { base, go, query, setQuery, to } from "../state/router.ts";
+import { go, query, to } from "../state/router.ts";
 import { useRuns } from "../state/runs.ts";
 import { agents, me } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { isFilter, readSearch, searchNames } from "../text/search.ts";
 import { ago, count, duration, money, short, shortRun } from "../text/words.ts";
-
-const statuses = ["running", "waiting", "finished", "failed"] as const;
 
 /** All runs, newest first. */
 export function RunsPage(): JSX.Element {
@@ -39,7 +37,7 @@ export function RunsPage(): JSX.Element {
       <Header title="Runs">
         <span class="fact">{loading ? "" : `${count(rows.length)}${list.more ? "+" : ""}`}</span>
       </Header>
-      <Filters />
+      <FilterBar rows={rows} />
       {marked.value === undefined ? null : (
         <div class="banner">
           <Icon name="compare" size={14} /> Choose the run to compare {shortRun(marked.value)} with.
@@ -50,7 +48,8 @@ export function RunsPage(): JSX.Element {
       )}
       {fresh === 0 ? null : (
         <button type="button" class="fresh" onClick={list.showFresh}>
-          {fresh} new {fresh === 1 ? "run" : "runs"}
+          {fresh}
+          {list.freshMore ? "+" : ""} new {fresh === 1 ? "run" : "runs"}
         </button>
       )}
       {error === undefined ? null : (
@@ -87,6 +86,8 @@ export function RunsPage(): JSX.Element {
             count={rows.length}
             height={44}
             selected={-1}
+            main
+            href={(index) => to("runs", rows[index]?.run ?? "")}
             choose={(index) => open(rows[index])}
             reachedEnd={list.loadMore}
             row={(index) => {
@@ -111,7 +112,9 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
       <span class="run-words">
         <span class="in">{printable(short(oneLine(digest?.input ?? row.asked) || shortRun(row.run), 160))}</span>
         <span class="out faint">
-          {digest?.code === undefined ? (
+          {row.status === "cancelled" ? (
+            `Stopped${digest?.cancelledBy === undefined ? "" : ` by ${printable(digest.cancelledBy)}`}`
+          ) : digest?.code === undefined ? (
             printable(short(oneLine(withoutMarks(digest?.output)), 160))
           ) : (
             <b class="bad">{printable(digest.code)}</b>
@@ -120,11 +123,9 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
       </span>
       <span class="muted">
         <bdi>{printable(row.agent ?? "")}</bdi>
-        {me.value.tenants === "all" && row.tenant !== me.value.tenant ? (
-          <span class="tag">{printable(row.tenant ?? "")}</span>
-        ) : null}
+        {me.value.tenants === "all" ? <span class="tag">{printable(row.tenant ?? "")}</span> : null}
       </span>
-      <span class="num mono">{row.status === "finished" || row.status === "failed" ? duration(took) : "–"}</span>
+      <span class="num mono">{isEnded(row.status) ? duration(took) : "–"}</span>
       {digest?.timing === undefined ? <span class="mini-ribbon" /> : <MiniRibbon timing={digest.timing} />}
       <span class="num mono muted">{tokens === undefined ? "" : count(tokens)}</span>
       <span class="num mono muted">{digest?.cost === undefined ? "" : money(digest.cost)}</span>
@@ -152,101 +153,6 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
 const withoutMarks = (text: string | undefined): string => (text ?? "").replaceAll(/\*\*|__|`+|^#+ /gm, "");
 
 const oneLine = (text: string | undefined): string => (text ?? "").replaceAll(/\s+/g, " ").trim();
-
-function Filters(): JSX.Element {
-  const words = query.value;
-  const status = words.get("status");
-  return (
-    <div class="filters">
-      <div class="search">
-        <Icon name="search" size={14} />
-        <input
-          id="search"
-          type="search"
-          aria-label="Search runs"
-          placeholder="Search, tool:name …"
-          title={`Words, or ${searchNames.join(":, ")}: and metadata.NAME: with a value`}
-          value={words.get("q") ?? ""}
-          onChange={(event) => {
-            const { text, filters } = readSearch(event.currentTarget.value);
-            event.currentTarget.value = text;
-            setQuery({ ...filters, q: text });
-          }}
-        />
-      </div>
-      <fieldset class="segmented" aria-label="Status">
-        {statuses.map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={status === each}
-            onClick={() => setQuery({ status: status === each ? undefined : each })}
-          >
-            <Status status={each} compact />
-            <span>{each}</span>
-          </button>
-        ))}
-      </fieldset>
-      <select
-        aria-label="Agent"
-        value={words.get("agent") ?? ""}
-        onChange={(event) => setQuery({ agent: event.currentTarget.value })}
-      >
-        <option value="">All agents</option>
-        {agents.value.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label="When"
-        value={words.get("last") ?? ""}
-        onChange={(event) => setQuery({ last: event.currentTarget.value })}
-      >
-        <option value="">Any time</option>
-        <option value="3600000">Last hour</option>
-        <option value="86400000">Last day</option>
-        <option value="604800000">Last week</option>
-      </select>
-      <select
-        aria-label="Duration"
-        value={words.get("min") ?? ""}
-        onChange={(event) => setQuery({ min: event.currentTarget.value })}
-      >
-        <option value="">Any duration</option>
-        <option value="1000">Over 1 s</option>
-        <option value="10000">Over 10 s</option>
-        <option value="60000">Over 1 min</option>
-      </select>
-      <select
-        aria-label="Order"
-        value={words.get("sort") ?? ""}
-        onChange={(event) => setQuery({ sort: event.currentTarget.value })}
-      >
-        <option value="">Newest first</option>
-        <option value="oldest">Oldest first</option>
-        <option value="longest">Longest first</option>
-        <option value="costliest">Costliest first</option>
-      </select>
-      {[...words]
-        .filter(([name]) => isFilter(name))
-        .map(([name, value]) => (
-          <button key={name} type="button" class="chip removable" onClick={() => setQuery({ [name]: undefined })}>
-            <bdi>
-              {printable(short(name, 40))}: {printable(short(value, 40))}
-            </bdi>
-            <span class="hidden-text"> remove this filter</span> <Icon name="cross" size={12} />
-          </button>
-        ))}
-      {words.size === 0 ? null : (
-        <a class="quiet" href={`${base}/runs`}>
-          Clear
-        </a>
-      )}
-    </div>
-  );
-}
 
 function Nothing(): JSX.Element {
   if (query.value.size > 0) {

@@ -4,7 +4,7 @@ import { Icon } from "../parts/icon.tsx";
 import { MiniRibbon } from "../parts/ribbon.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { Status } from "../parts/status.tsx";
-import type { RunRow } from "../state/api-types.ts";
+import { isEnded, type RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
@@ -205,9 +205,7 @@ function One({ session }: { session: string }): JSX.Element {
                 <i style={{ width: `${Math.round((read / most) * 100)}%` }} />
                 <span class="mono">{read === 0 ? "" : count(read)}</span>
               </span>
-              <span class="num mono">
-                {turn.status === "finished" || turn.status === "failed" ? duration(took) : "–"}
-              </span>
+              <span class="num mono">{isEnded(turn.status) ? duration(took) : "–"}</span>
             </div>
           );
         }}

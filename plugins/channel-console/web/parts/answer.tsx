@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { ClientError } from "venturi/client";
 import { slowClock } from "../state/clock.ts";
-import { client, may } from "../state/session.ts";
+import { client, mayFor, owner } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { announce, toast } from "./announce.tsx";
@@ -18,6 +18,7 @@ export interface ToolQuestion {
   readonly choices?: readonly string[] | undefined;
   readonly url?: string | undefined;
   readonly until?: number | undefined;
+  readonly tenant?: string | undefined;
 }
 
 /** Answers what a tool asks: one of the choices, the fields of a form, a text, or that something was done elsewhere. */
@@ -68,7 +69,7 @@ export function AnswerForm({
           {printable(url)}
         </p>
       )}
-      {may("approve") ? (
+      {mayFor(question.tenant ?? owner.value, "approve") ? (
         <>
           {choices !== undefined || url !== undefined ? null : form === undefined ? (
             <label class="field">
@@ -119,7 +120,7 @@ export function AnswerForm({
           <HeldLine held={held} />
         </>
       ) : (
-        <p class="muted">Your key may not answer questions.</p>
+        <p class="muted">Your key may not answer this question.</p>
       )}
       {problem.value === "" ? null : (
         <p class="problem" role="alert">

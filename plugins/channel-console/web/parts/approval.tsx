@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { ClientError } from "venturi/client";
 import { slowClock } from "../state/clock.ts";
-import { agents, client, mayHere } from "../state/session.ts";
+import { agents, client, mayFor, owner } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { announce, toast } from "./announce.tsx";
@@ -18,6 +18,7 @@ export interface AskedQuestion {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason?: string | undefined;
   readonly until?: number | undefined;
+  readonly tenant?: string | undefined;
 }
 
 /** Approve, change the arguments and approve, or deny. Somebody else may be faster: then the answer says so. */
@@ -80,7 +81,7 @@ export function ApprovalForm({
       ) : (
         <Json value={question.arguments} />
       )}
-      {mayHere("approve") ? (
+      {mayFor(question.tenant ?? owner.value, "approve") ? (
         <>
           <label class="field">
             <span class="hidden-text">Reason</span>
@@ -131,7 +132,7 @@ export function ApprovalForm({
           <HeldLine held={held} />
         </>
       ) : (
-        <p class="muted">Your key may not approve tool calls.</p>
+        <p class="muted">Your key may not approve this call.</p>
       )}
       {problem.value === "" ? null : (
         <p class="problem" role="alert">

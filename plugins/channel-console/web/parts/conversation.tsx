@@ -172,6 +172,18 @@ function NoticeView({ notice }: { notice: Notice }): JSX.Element {
 }
 
 function Ending({ view }: { view: RunView }): JSX.Element | null {
+  if (view.status === "cancelled") {
+    const by = view.error?.details?.by;
+    return (
+      <div class="ending cancelled">
+        <Icon name="stop" size={14} />
+        <div>
+          <b>Stopped{typeof by === "string" ? ` by ${printable(by)}` : ""}</b>
+          <div class="pre-wrap muted">{printable(view.error?.err ?? "")}</div>
+        </div>
+      </div>
+    );
+  }
   if (view.status === "failed" && view.error !== undefined) {
     return (
       <div class="ending failed">

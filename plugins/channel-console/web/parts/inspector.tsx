@@ -10,6 +10,7 @@ import { Content } from "./content.tsx";
 import { CopyButton } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 import { Json, stringify } from "./json.tsx";
+import { TraceLink } from "./trace-link.tsx";
 
 export interface InspectorProps {
   readonly live: LiveRun;
@@ -74,7 +75,7 @@ function bodyOf(live: LiveRun, selected: string, fork: InspectorProps["fork"]): 
           ["finish", view.error?.code ?? view.finish],
           ["events", String(view.head)],
           ["config", config],
-          ["trace", trace],
+          ["trace", trace === undefined ? undefined : <TraceLink key="trace" trace={trace} />],
           ["called by", parent === undefined ? undefined : <a href={to("runs", parent.run)}>{shortRun(parent.run)}</a>],
           [
             "forked from",

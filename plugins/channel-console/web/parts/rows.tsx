@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { bindList } from "../state/keys.ts";
+import { keepScroll, keptScroll } from "../state/router.ts";
 
 export interface RowsProps {
   readonly label: string;
@@ -11,6 +13,10 @@ export interface RowsProps {
   readonly choose: (index: number) => void;
   readonly row: (index: number) => ComponentChildren;
   readonly className?: string;
+  /** Makes rows links: another tab, the middle button and the address work as for any link. */
+  readonly href?: (index: number) => string;
+  /** The page's own list: `j` and `k` move in it from anywhere on the page. */
+  readonly main?: boolean;
   /** Called when the last rows come into view. */
   readonly reachedEnd?: () => void;
 }
@@ -31,13 +37,22 @@ export function Rows(props: RowsProps): JSX.Element {
       const { top, height: known } = window.value;
       if (top !== scrollTop || known !== clientHeight) window.value = { top: scrollTop, height: clientHeight };
     };
+    const top = keptScroll(label);
+    if (top > 0) element.scrollTop = top;
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    element.addEventListener("scroll", measure, { passive: true });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onScroll = () => {
+      measure();
+      clearTimeout(timer);
+      timer = setTimeout(() => keepScroll(label, element.scrollTop), 100);
+    };
+    element.addEventListener("scroll", onScroll, { passive: true });
     return () => {
+      clearTimeout(timer);
       observer.disconnect();
-      element.removeEventListener("scroll", measure);
+      element.removeEventListener("scroll", onScroll);
     };
   }, []);
   const reveal = (index: number) => {
@@ -92,6 +107,13 @@ export function Rows(props: RowsProps): JSX.Element {
       choose(at);
     }
   };
+  useEffect(() => {
+    if (props.main !== true) return;
+    return bindList((step) => {
+      const inside = scroller.current?.contains(document.activeElement) === true;
+      move(inside ? cursor.value + step : cursor.value);
+    });
+  });
   return (
     <div ref={scroller} class={`rows ${className}`}>
       {/* biome-ignore lint/a11y/useSemanticElements: a table cannot leave out the rows that are not seen */}
@@ -118,9 +140,13 @@ export function Rows(props: RowsProps): JSX.Element {
             style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
             onClick={() => {
               cursor.value = index;
-              choose(index);
+              if (props.href === undefined) choose(index);
             }}
           >
+            {props.href === undefined ? null : (
+              // biome-ignore lint/a11y/useAnchorContent: the row is its name, and takes the focus
+              <a class="row-link" href={props.href(index)} tabIndex={-1} aria-hidden="true" draggable={false} />
+            )}
             {/* biome-ignore lint/a11y: rows take the focus, and are no table, see above */}
             <div role="gridcell" class="cell">
               {row(index)}

@@ -1,24 +1,32 @@
 import type { JSX } from "preact";
+import type { RunStatus } from "../state/api-types.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-type Status = "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
-
-const shapes: Readonly<Record<Status, { icon: IconName | undefined; word: string }>> = {
+const shapes: Readonly<Record<RunStatus, { icon: IconName | undefined; word: string }>> = {
   ready: { icon: "clock", word: "Queued" },
   running: { icon: undefined, word: "Running" },
   waiting: { icon: "hand", word: "Needs you" },
   stranded: { icon: "warning", word: "No agent" },
   finished: { icon: "check", word: "Finished" },
   failed: { icon: "cross", word: "Failed" },
+  cancelled: { icon: "stop", word: "Stopped" },
 };
 
-/** Shape, colour and word: never colour alone. */
-export function Status({ status, compact = false }: { status: Status; compact?: boolean }): JSX.Element {
+/** Shape, colour and word: never colour alone. `quiet`: the word stands beside it. */
+export function Status({
+  status,
+  compact = false,
+  quiet = false,
+}: {
+  status: RunStatus;
+  compact?: boolean;
+  quiet?: boolean;
+}): JSX.Element {
   const { icon, word } = shapes[status] ?? shapes.ready;
   return (
     <span class={`status ${status}${compact ? " compact" : ""}`} title={compact ? word : undefined}>
       {icon === undefined ? <span class="pulse" aria-hidden="true" /> : <Icon name={icon} size={12} />}
-      <span class={compact ? "hidden-text" : undefined}>{word}</span>
+      {quiet ? null : <span class={compact ? "hidden-text" : undefined}>{word}</span>}
     </span>
   );
 }

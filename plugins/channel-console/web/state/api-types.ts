@@ -9,10 +9,15 @@ export type Timing = EventOf<"run.finished">["timing"];
 export type Usage = EventOf<"run.finished">["usage"];
 export type ErrorBody = EventOf<"run.failed">["error"];
 
+export type RunStatus = "ready" | "running" | "waiting" | "stranded" | "finished" | "failed" | "cancelled";
+
+export const isEnded = (status: RunStatus): boolean =>
+  status === "finished" || status === "failed" || status === "cancelled";
+
 /** A row of the list of runs; all but the first fields are there once the run has ended, and the service keeps digests. */
 export interface RunRow {
   readonly run: string;
-  readonly status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
+  readonly status: RunStatus;
   readonly tenant?: string;
   readonly agent?: string;
   readonly session?: string;
@@ -37,6 +42,7 @@ export interface Digest {
   readonly input?: string;
   readonly output?: string;
   readonly by?: string;
+  readonly cancelledBy?: string;
 }
 
 export interface Why {

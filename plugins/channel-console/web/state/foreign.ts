@@ -1,23 +1,12 @@
 import { useLayoutEffect } from "preact/hooks";
-import type { RunRow } from "./api-types.ts";
-import { useResource } from "./resource.ts";
-import { client, isForeign, me } from "./session.ts";
+import { me, owner } from "./session.ts";
 
-/** An operator that only reads is not offered what it may not do to others' runs. */
-export function useForeign(id: string): void {
-  const { tenant, tenants, act } = me.value;
-  const { data } = useResource(
-    async (signal) =>
-      tenants === "all" && act !== "all"
-        ? await client.value.request<RunRow>({ op: "run.get", path: `/v1/runs/${encodeURIComponent(id)}`, signal })
-        : undefined,
-    [id, tenants, act],
-  );
-  const foreign = data?.tenant !== undefined && data.tenant !== tenant;
+/** Of a run that is shown, so that only what the key may do to it is offered; undefined until it is known. */
+export function useOwner(tenant: string | undefined): void {
   useLayoutEffect(() => {
-    isForeign.value = foreign;
+    owner.value = tenant;
     return () => {
-      isForeign.value = false;
+      owner.value = me.value.tenant;
     };
-  }, [foreign]);
+  }, [tenant]);
 }

@@ -3,11 +3,13 @@ import { go, to } from "./router.ts";
 import { singleKeys } from "./settings.ts";
 
 export const paletteOpen = signal(false);
+export const keySheetOpen = signal(false);
 
 /** Actions of the page that is open, by key. */
 export const pageKeys = signal<Readonly<Record<string, () => void>>>({});
 
-const places: Readonly<Record<string, string>> = {
+/** What follows `g`. */
+export const places: Readonly<Record<string, string>> = {
   c: "chat",
   r: "runs",
   t: "sessions",
@@ -16,6 +18,17 @@ const places: Readonly<Record<string, string>> = {
   d: "schedules",
   w: "webhooks",
 };
+
+/** Moves in the page's own list. */
+let moveInList: ((step: number) => void) | undefined;
+
+/** Binds `j` and `k` to a list; returns what unbinds them. */
+export function bindList(move: (step: number) => void): () => void {
+  moveInList = move;
+  return () => {
+    if (moveInList === move) moveInList = undefined;
+  };
+}
 
 /** Keys of the whole console; returns what stops them. */
 export function startKeys(): () => void {
@@ -45,8 +58,12 @@ export function startKeys(): () => void {
       return;
     }
     if (event.key === "?") {
-      paletteOpen.value = true;
+      keySheetOpen.value = true;
       return;
+    }
+    if ((event.key === "j" || event.key === "k") && moveInList !== undefined) {
+      event.preventDefault();
+      return moveInList(event.key === "j" ? 1 : -1);
     }
     const action = pageKeys.value[event.key];
     if (action === undefined) return;

@@ -24,10 +24,26 @@ function decode(part: string): string {
 /** Path of a page: `to("runs", id)`. */
 export const to = (...parts: readonly string[]): string => [base, ...parts.map(encodeURIComponent)].join("/");
 
+/** Whether the page that is shown was come back to: then it is as it was left. */
+export let cameBack = false;
+
 export function go(address: string, how: "push" | "replace" = "push"): void {
   if (how === "push") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  else history.replaceState(history.state, "", address);
+  if (how === "push") cameBack = false;
   location_.value = read();
+}
+
+interface Kept {
+  readonly scroll?: Readonly<Record<string, number>>;
+}
+
+/** Where a list was scrolled to when this page was left. */
+export const keptScroll = (list: string): number => (history.state as Kept | null)?.scroll?.[list] ?? 0; // written below
+
+export function keepScroll(list: string, top: number): void {
+  const kept = history.state as Kept | null;
+  history.replaceState({ ...kept, scroll: { ...kept?.scroll, [list]: top } }, "");
 }
 
 /** Changes the query and nothing else. Undefined removes a word. */
@@ -46,7 +62,10 @@ export function setQuery(
 
 /** Links of the page itself change the view without loading it again. */
 export function startRouter(): void {
+  // The lists scroll, not the page; what they need comes later than the browser would restore it.
+  history.scrollRestoration = "manual";
   addEventListener("popstate", () => {
+    cameBack = true;
     location_.value = read();
   });
   addEventListener("click", (event) => {

@@ -1,14 +1,18 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { FeedItem } from "venturi/client";
+import { momentOf } from "../text/search.ts";
 import type { RunRow } from "./api-types.ts";
 import { feedOpen, onFeed } from "./feed.ts";
+import { cameBack } from "./router.ts";
 import { client } from "./session.ts";
 
 export interface RunList {
   readonly rows: readonly RunRow[];
   /** Runs that began since: shown when the reader asks, so that the list never jumps. */
   readonly fresh: number;
+  /** There are more than `fresh`. */
+  readonly freshMore: boolean;
   readonly error: string | undefined;
   readonly loading: boolean;
   readonly more: boolean;
@@ -26,28 +30,53 @@ interface Page {
 interface State {
   readonly rows: readonly RunRow[];
   readonly waiting: readonly RunRow[];
+  /** More began than one page has: between those that wait and those that are shown some are missing. */
+  readonly gap: boolean;
   readonly cursor: string | undefined;
   readonly error: string | undefined;
   readonly loading: boolean;
 }
 
 const every = 3000;
+const pageSize = 50;
 const passed = ["q", "agent", "status", "tool", "model", "code", "session", "min", "key", "tenant", "sort"] as const;
+
+/** The words of the address as the API takes them. */
+export function listQuery(words: URLSearchParams): Record<string, string | number | undefined> {
+  const query: Record<string, string | number | undefined> = {};
+  for (const name of passed) query[name] = words.get(name) ?? undefined;
+  for (const [name, value] of words) if (name.startsWith("metadata.")) query[name] = value;
+  const now = Date.now();
+  const last = Number(words.get("last") ?? 0); // addresses of earlier releases
+  query.since = momentOf(words.get("since") ?? "", now) ?? (last > 0 ? now - last : undefined);
+  query.until = momentOf(words.get("until") ?? "", now);
+  return query;
+}
+
+/** Lists as they were left, for those who come back to them. */
+const left = new Map<string, State>();
+const mostLeft = 8;
 
 /** The list of runs for the words of the address, kept fresh by the feed. */
 export function useRuns(words: URLSearchParams): RunList {
   const key = words.toString();
   const state = useMemo(
-    () => signal<State>({ rows: [], waiting: [], cursor: undefined, error: undefined, loading: true }),
+    () =>
+      signal<State>(
+        (cameBack ? left.get(key) : undefined) ?? {
+          rows: [],
+          waiting: [],
+          gap: false,
+          cursor: undefined,
+          error: undefined,
+          loading: true,
+        },
+      ),
     [key],
   );
   const turn = useMemo(() => signal(0), []);
   const ask = (cursor: string | undefined, abort?: AbortSignal) => {
-    const query: Record<string, string | number | undefined> = { limit: 50, cursor };
-    for (const name of passed) query[name] = words.get(name) ?? undefined;
-    for (const [name, value] of words) if (name.startsWith("metadata.")) query[name] = value;
-    const last = Number(words.get("last") ?? 0);
-    if (last > 0) query.since = Date.now() - last;
+    const query = { ...listQuery(words), limit: pageSize, cursor };
     return client.value.request<Page>({ op: "run.list", path: "/v1/runs", query, signal: abort });
   };
   useEffect(() => {
@@ -74,17 +103,21 @@ export function useRuns(words: URLSearchParams): RunList {
       }, 500);
     });
     return () => {
+      left.delete(key);
+      left.set(key, state.value);
+      for (const oldest of [...left.keys()].slice(0, -mostLeft)) left.delete(oldest);
       abort.abort();
       clearInterval(timer);
       clearTimeout(soon);
       stop();
     };
   }, [key, turn.value]);
-  const { rows, waiting, cursor, error, loading } = state.value;
+  const { rows, waiting, gap, cursor, error, loading } = state.value;
   const busy = useMemo(() => ({ value: false }), [cursor]);
   return {
     rows,
     fresh: waiting.length,
+    freshMore: gap,
     error,
     loading,
     more: cursor !== undefined,
@@ -93,6 +126,11 @@ export function useRuns(words: URLSearchParams): RunList {
       turn.value += 1;
     },
     showFresh: () => {
+      if (gap) {
+        state.value = { ...state.value, loading: true, rows: [] };
+        turn.value += 1;
+        return;
+      }
       state.value = { ...state.value, rows: [...state.value.waiting, ...state.value.rows], waiting: [] };
     },
     loadMore: () => {
@@ -130,14 +168,17 @@ function updated(row: RunRow, item: FeedItem): RunRow {
 /** Rows that are shown are brought up to date in place; new ones wait. */
 function merge(state: State, page: Page): State {
   if (state.loading || state.rows.length === 0) {
-    return { rows: page.runs, waiting: [], cursor: page.cursor, error: undefined, loading: false };
+    return { rows: page.runs, waiting: [], gap: false, cursor: page.cursor, error: undefined, loading: false };
   }
   const latest = new Map(page.runs.map((row) => [row.run, row]));
   const known = new Set(state.rows.map(({ run }) => run));
+  const waited = new Set(state.waiting.map(({ run }) => run));
+  const fresh = page.runs.filter(({ run }) => !known.has(run) && !waited.has(run));
   return {
     ...state,
     error: undefined,
     rows: state.rows.map((row) => latest.get(row.run) ?? row),
-    waiting: page.runs.filter(({ run }) => !known.has(run)),
+    waiting: [...fresh, ...state.waiting.map((row) => latest.get(row.run) ?? row)],
+    gap: state.gap || (fresh.length === page.runs.length && fresh.length >= pageSize),
   };
 }

@@ -18,12 +18,26 @@ export const agents = signal<readonly AgentView[]>([]);
 
 export const may = (scope: string): boolean => me.value.may.includes(scope);
 
-/** The run that is shown belongs to another tenant, and this key only reads it. */
-export const isForeign = signal(false);
+/** Whether the key may act on what belongs to this tenant: an operator's may see all and act only on its own. */
+export function mayFor(tenant: string | undefined, scope: string): boolean {
+  const { tenant: own, tenants, act } = me.value;
+  return may(scope) && (tenants !== "all" || act === "all" || tenant === own);
+}
+
+/** Whose run is shown. */
+export const owner = signal<string | undefined>(undefined);
 
 /** Of the run that is shown. */
-export const mayHere = (scope: string): boolean => may(scope) && !isForeign.value;
+export const mayHere = (scope: string): boolean => mayFor(owner.value, scope);
 export const hasKey = computed(() => key.value !== undefined);
+
+/** Tabs of this browser hand the key to one that was opened from them: in memory, and never to another origin. */
+const tabs = new BroadcastChannel("venturi.key");
+tabs.onmessage = ({ data }: MessageEvent<{ readonly ask?: true; readonly key?: string; readonly out?: true }>) => {
+  if (data.ask === true && key.value !== undefined && entry.value === "in") tabs.postMessage({ key: key.value });
+  if (data.key !== undefined && key.value === undefined && entry.value !== "in") useKey(data.key);
+  if (data.out === true && key.value !== undefined) leave();
+};
 
 export function useKey(secret: string): void {
   sessionStorage.setItem(place, secret);
@@ -31,7 +45,13 @@ export function useKey(secret: string): void {
   void enter();
 }
 
+/** Signs out, in all tabs. */
 export function forgetKey(): void {
+  tabs.postMessage({ out: true });
+  leave();
+}
+
+function leave(): void {
   sessionStorage.removeItem(place);
   client.value.close();
   key.value = undefined;
@@ -52,6 +72,7 @@ export async function enter(): Promise<void> {
     if (thrown instanceof ClientError && (thrown.code === "unauthorized" || thrown.code === "forbidden")) {
       refusal.value = key.value === undefined ? "" : thrown.message;
       entry.value = "asking";
+      if (key.value === undefined) tabs.postMessage({ ask: true });
       return;
     }
     refusal.value = thrown instanceof Error ? thrown.message : String(thrown);
