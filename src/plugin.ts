@@ -51,7 +51,7 @@ export type * from "./core/run/digest.ts";
 export type * from "./core/run/encode-event.ts";
 export { encodeEvent } from "./core/run/encode-event.ts";
 export type * from "./core/run/events.ts";
-export { isTerminal, type Outcome, outcomeOf } from "./core/run/events.ts";
+export { isTerminal, type Outcome } from "./core/run/events.ts";
 export type * from "./core/run/feed.ts";
 export type * from "./core/run/fork.ts";
 export type * from "./core/run/kept-wire.ts";

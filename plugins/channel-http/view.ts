@@ -1,5 +1,16 @@
-import { beginning, Digest, ErrorBody, inputText, named, outcomes, PendingCall, Timing, Usage } from "venturi/internal";
-import { outcomeOf, type RunRow, type TerminalEvent } from "venturi/plugin";
+import {
+  beginning,
+  Digest,
+  ErrorBody,
+  inputText,
+  named,
+  outcomeOf,
+  outcomes,
+  PendingCall,
+  Timing,
+  Usage,
+} from "venturi/internal";
+import type { RunRow, TerminalEvent } from "venturi/plugin";
 import { z } from "zod";
 
 export const Failure = named("Failure", z.object({ error: ErrorBody }));

@@ -1,4 +1,4 @@
-import { endOfRun, forgetEncoding, joinWires, questionsOpened, tooManyRuns } from "venturi/internal";
+import { endOfRun, forgetEncoding, joinWires, outcomeOf, questionsOpened, tooManyRuns } from "venturi/internal";
 import {
   type Append,
   type AuditEntry,
@@ -20,7 +20,6 @@ import {
   type ListQuery,
   type NewSignal,
   type Ownership,
-  outcomeOf,
   type PruneOptions,
   type Recording,
   type Reservation,

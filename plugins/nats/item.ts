@@ -1,5 +1,5 @@
-import { questionsOpened } from "venturi/internal";
-import { type Append, encodeEvent, isTerminal, outcomeOf } from "venturi/plugin";
+import { outcomeOf, questionsOpened } from "venturi/internal";
+import { type Append, encodeEvent, isTerminal } from "venturi/plugin";
 import { usageWrite } from "./money.ts";
 import { blockOf, type Kind, type Names } from "./names.ts";
 import type { Write } from "./parts.ts";

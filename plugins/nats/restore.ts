@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { questionsOpened } from "venturi/internal";
-import { encodeEvent, isTerminal, outcomeOf, type Recording, type RunEvent } from "venturi/plugin";
+import { outcomeOf, questionsOpened } from "venturi/internal";
+import { encodeEvent, isTerminal, type Recording, type RunEvent } from "venturi/plugin";
 import { taken } from "./enqueue.ts";
 import { failed } from "./failures.ts";
 import { blockOf, type Names } from "./names.ts";

@@ -1,5 +1,5 @@
-import { endOfRun, questionsOpened } from "venturi/internal";
-import { encodeEvent, isTerminal, outcomeOf, type Recording } from "venturi/plugin";
+import { endOfRun, outcomeOf, questionsOpened } from "venturi/internal";
+import { encodeEvent, isTerminal, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
 import { toDigest } from "./rows.ts";
 import type { Statements } from "./sql.ts";

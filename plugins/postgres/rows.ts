@@ -1,5 +1,5 @@
-import { questionsOpened } from "venturi/internal";
-import { type Append, type EndOfRun, encodeEvent, isTerminal, outcomeOf } from "venturi/plugin";
+import { outcomeOf, questionsOpened } from "venturi/internal";
+import { type Append, type EndOfRun, encodeEvent, isTerminal } from "venturi/plugin";
 
 /** Separates two bodies; JSON escapes it inside one. */
 const separator = "\u001e";

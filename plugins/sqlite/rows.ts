@@ -1,4 +1,4 @@
-import { endOfRun, questionsOpened } from "venturi/internal";
+import { endOfRun, outcomeOf, questionsOpened } from "venturi/internal";
 import {
   type Append,
   type AuditEntry,
@@ -8,7 +8,6 @@ import {
   encodeEvent,
   isTerminal,
   type Outcome,
-  outcomeOf,
   type Recording,
   type RunEvent,
 } from "venturi/plugin";

@@ -42,8 +42,8 @@ export class Run {
   batches(options: FollowOptions = {}): AsyncGenerator<readonly RunEvent[], void, undefined> {
     const { signal } = options;
     const isOver = async (seq: number): Promise<boolean> => {
-      const { status, head = 0 } = await this.get(signal === undefined ? {} : { signal });
-      return (status === "finished" || status === "failed" || status === "cancelled") && head <= seq;
+      const { timing, head = 0 } = await this.get(signal === undefined ? {} : { signal });
+      return timing !== undefined && head <= seq; // only an ended run has it
     };
     const stream: Connect<RunEvent> = (after, opened) => {
       const headers = { "last-event-id": String(after) };

@@ -21,6 +21,5 @@ export const encodeEvent = door("plugin.encodeEvent", face.encodeEvent, "event: 
 export const fromToolOptions = door("plugin.fromToolOptions", face.fromToolOptions, "options: object");
 export const isTerminal = door("plugin.isTerminal", face.isTerminal, "event: object");
 export const messageOf = door("plugin.messageOf", face.messageOf, "thrown: any");
-export const outcomeOf = door("plugin.outcomeOf", face.outcomeOf, "event: object");
 export const provide = door("plugin.provide", face.provide, "token: symbol, value: any");
 export const terminalOf = door("plugin.terminalOf", face.terminalOf, "batches: object => promise");

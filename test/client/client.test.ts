@@ -89,7 +89,7 @@ describe("venturi/client", () => {
     const run = await client.start({ agent: "slow", input: "go" });
     await run.steer("in German, please");
     const view = await run.cancel({ reason: "enough" });
-    expect(view).to.include({ run: run.id, status: "failed" });
+    expect(view).to.include({ run: run.id, status: "cancelled" });
     expect(view.error?.code).to.equal("stream_interrupted");
     const error = await failure(run.result());
     expect(error).to.be.instanceOf(ClientError).and.include({ code: "stream_interrupted", retryable: false });

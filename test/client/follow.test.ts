@@ -159,7 +159,7 @@ describe("venturi/client follows a run", () => {
     expect(await follow().catch((thrown: unknown) => thrown)).to.equal(reason);
     expect(seen.length).to.equal(5);
     for await (const event of run.events({ after: 5 })) if (event.seq === 8) break;
-    expect((await run.cancel()).status).to.equal("failed");
+    expect((await run.cancel()).status).to.equal("cancelled");
   });
 
   it("at its own pace: a slow reader gets every event of a long run", async () => {

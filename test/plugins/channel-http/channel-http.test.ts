@@ -164,7 +164,7 @@ describe("channel-http", () => {
     const { run } = (await started.json()) as { run: string };
     const response = await post(`/v1/runs/${run}/cancel`, {});
     const body = (await response.json()) as { status: string; error: { code: string } };
-    expect(body.status).to.equal("failed");
+    expect(body.status).to.equal("cancelled");
     expect(body.error.code).to.equal("stream_interrupted");
   });
 
