@@ -1,7 +1,9 @@
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import type { Append, Claim, Journal, Ownership } from "../../src/core/journal/journal.ts";
+import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
+import { Spending } from "./money.ts";
 import type { Profile } from "./profile.ts";
 import type { DiskJournal } from "./sqlite/store.ts";
 import { calmAt, epoch, type World } from "./world.ts";
@@ -35,6 +37,7 @@ export class Engine {
   readonly startedAt = new Map<string, number>();
   readonly endedAt = new Map<string, number>();
   readonly #sessions = new Map<string, string>();
+  readonly spending = new Spending(this);
 
   constructor(
     world: World,
@@ -80,6 +83,11 @@ export class Engine {
     return this.endedAt.has(run);
   }
 
+  /** Whether any other run was claimed and has not ended. */
+  hasOpen(but: string): boolean {
+    return [...this.#claims.keys()].some((run) => run !== but && !this.isEnded(run));
+  }
+
   /** Whether this was claimed after that epoch; `before`: by an owner who knew only events before this one. */
   #isLater(run: string, epoch: number, before = Number.POSITIVE_INFINITY): boolean {
     return this.#claims.get(run)?.some((claim) => claim.epoch > epoch && claim.head < before) === true;
@@ -101,6 +109,8 @@ export class Engine {
     const journal = place as unknown as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
     const answer = journal[name]?.(...given);
     if (method === "signal") answer?.then((taken) => this.#signalled(given as never, taken === true), nothing);
+    if (method === "reserve")
+      answer?.then((reserved) => this.spending.reserved(given[0] as Reservation, reserved as Reserved), nothing);
     if (method === "release") this.released.add((given[0] as Ownership).run);
     if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
     if (method === "enqueue") {
@@ -168,6 +178,7 @@ export class Engine {
       if (this.#isLater(run, epoch, first))
         this.world.violated(`${run}: event ${first} was written by epoch ${epoch}, which is fenced`);
       this.#keep(run, item.events);
+      for (const event of item.events) this.spending.stored(event);
       if (item.state === "waiting") this.coverage.count("park");
       if (item.state === "ready") this.released.add(run);
       if (item.state === "done") this.#leave(run);
@@ -297,7 +308,9 @@ export class Engine {
       if (stored.length < known.length) say(`${known.length - stored.length} events are lost by`);
       if (known.some((event, at) => JSON.stringify(event) !== JSON.stringify(stored[at]))) say("events differ after");
       if (stored.length > known.length && !writing.has(run)) say("has events that nobody wrote after");
-      this.#keep(run, stored.slice(known.length));
+      const further = stored.slice(known.length);
+      this.#keep(run, further);
+      for (const event of further) this.spending.stored(event);
       const kept = new Set((await this.inner.signals(run, 0)).map(({ id }) => id));
       if (this.#signals.get(run)?.some((id) => !kept.has(id))) say("a signal is lost by");
     }

@@ -121,6 +121,7 @@ export async function history(
   if (world.violations.length === 0) {
     for (const { done } of clients) if (!done) world.violated("a client waits for ever");
     check(engine, clients);
+    await engine.spending.check();
   }
   if (world.violations.length === 0 && watcher !== undefined) {
     engine.calm = true;

@@ -4,6 +4,7 @@ import type { Delta } from "../../src/core/model/deltas.ts";
 import type { Provider } from "../../src/core/model/provider.ts";
 import type { Tool } from "../../src/core/ports/tool.ts";
 import type { Ledger } from "./ledger.ts";
+import { used } from "./money.ts";
 import type { Profile } from "./profile.ts";
 import type { Life, World } from "./world.ts";
 
@@ -39,7 +40,7 @@ export function modelOf({ world, life, profile, ledger, isCalm }: Parts): Provid
         if (delta !== undefined) yield [delta];
       }
       yield [
-        { type: "usage", usage: { inputTokens: 3, outputTokens: 5 } },
+        { type: "usage", usage: used },
         { type: "done", finish: calls.length === 0 ? "stop" : "tool_calls" },
       ];
     },

@@ -239,6 +239,31 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "WHERE id = ?5 AND head = ?1 AND state = 'running'",
     store: "sqlite",
   },
+  "a budget is asked and not heeded": {
+    file: "plugins/memory/accounts.js",
+    from: "if (over.length > 0)",
+    to: "if (false)",
+  },
+  "what a generation set aside is kept after its end": {
+    file: "plugins/memory/accounts.js",
+    from: "if (release)",
+    to: "if (false)",
+  },
+  "a run's reservations add up": {
+    file: "plugins/memory/accounts.js",
+    from: "this.#accounts.get(account)?.holds.set(run, { nanos, tokens })",
+    to: "this.#accounts.get(account)?.holds.set(`${run} ${this.#accounts.get(account).holds.size}`, { nanos, tokens })",
+  },
+  "a repeated append is billed again": {
+    file: "plugins/memory/journal.js",
+    from: "if (stored && mayWrite(stored, item))",
+    to: "if (stored && item.billed && !mayWrite(stored, item)) this.#accounts.bill(stored.run, item.billed);\nif (stored && mayWrite(stored, item))",
+  },
+  "a failed generation is not billed": {
+    file: "src/core/journal/money.js",
+    from: 'case "generation.failed": {',
+    to: "{",
+  },
 };
 
 /** Changes the product's compiled code while it is loaded. Fails where the code to change is gone. */

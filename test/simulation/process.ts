@@ -19,6 +19,7 @@ import { connect } from "./connection.ts";
 import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import { modelOf, toolsOf } from "./model.ts";
+import { budgetsOf, used } from "./money.ts";
 import type { Life } from "./world.ts";
 
 export interface Server {
@@ -46,6 +47,8 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
       policy: { grace: 1_000, approvalTimeout: 120_000 },
     }),
     name: "tester",
+    // Known, so that what is set aside does not depend on the histories before.
+    options: { maxTokens: used.outputTokens },
   };
   const content = new ContentStore(undefined);
   const sessions = new Sessions(journal);
@@ -58,6 +61,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
     config,
     priceOf: () => undefined,
     agents: new Map([[agent.name, agent]]),
+    ...(profile.budget === 0 ? {} : { budgets: budgetsOf(profile.budget, log) }),
   } as unknown as ConfigRevision;
   const notHere = (): never => {
     throw new Error("no agent plays a tool here");

@@ -42,6 +42,8 @@ export interface Profile {
   readonly apart: boolean;
   /** The journal answers appends without a promise, as one in memory does. */
   readonly sync: boolean;
+  /** Tokens that all runs together may use; 0: no budget. */
+  readonly budget: number;
 }
 
 const shares = [0, 0.02, 0.1, 0.3];
@@ -77,5 +79,6 @@ export function profileOf(decisions: Decisions): Profile {
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),
     watched: decisions.chance(0.15),
+    budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
   };
 }

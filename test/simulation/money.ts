@@ -1,0 +1,59 @@
+import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import { noTelemetry } from "../../src/core/ports/telemetry.ts";
+import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
+import { Budgets } from "../../src/host/money/budgets.ts";
+import type { Engine } from "./engine.ts";
+
+/** Each generation says that it used as much. */
+export const used = { inputTokens: 3, outputTokens: 5 };
+const perGeneration = used.inputTokens + used.outputTokens;
+
+/** One for all runs of a history. */
+export const budgetsOf = (tokens: number, log: Log): Budgets =>
+  new Budgets({
+    budgets: { all: { of: "service", tokens, per: "day", onExceed: "refuse" } },
+    priceOf: () => undefined,
+    telemetry: noTelemetry,
+    log,
+  });
+
+/** What the events say that was spent, beside what the journal has summed. */
+export class Spending {
+  readonly #engine: Engine;
+  readonly #open = new Set<string>();
+  #tokens = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Of an event that was stored by an append: copies of another run's cost nothing. */
+  stored(event: RunEvent): void {
+    const { world, profile } = this.#engine;
+    if (isTerminal(event)) this.#open.delete(event.run);
+    else this.#open.add(event.run);
+    if (event.type === "generation.finished" || event.type === "generation.failed")
+      this.#tokens += (event.usage?.inputTokens ?? 0) + (event.usage?.outputTokens ?? 0);
+    if (profile.budget === 0) return;
+    if (this.#tokens > profile.budget + perGeneration * (this.#open.size + 1))
+      world.violated(`${this.#tokens} tokens are spent of a budget of ${profile.budget}`);
+  }
+
+  /** What a refusal counts as set aside is held by somebody else. */
+  reserved({ ownership: { run } }: Reservation, answer: Reserved): void {
+    if (answer.kind !== "over") return;
+    this.#engine.coverage.count("refused by a budget");
+    const held = answer.over.reduce((sum, over) => sum + over.held.tokens, 0);
+    if (held > 0 && !this.#engine.hasOpen(run))
+      this.#engine.world.violated(`${held} tokens are set aside, and nobody runs but ${run}`);
+  }
+
+  /** At the end. */
+  async check(): Promise<void> {
+    const [row] = (await this.#engine.inner.usage?.({ by: [] })) ?? [];
+    const summed = (row?.inputTokens ?? 0) + (row?.outputTokens ?? 0);
+    if (summed !== this.#tokens)
+      this.#engine.world.violated(`${summed} tokens are summed, and the events say ${this.#tokens}`);
+  }
+}
