@@ -8,7 +8,7 @@ export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts
 export { parseUntrusted } from "./core/errors/untrusted-json.ts";
 export { Journal, tooManyRuns } from "./core/journal/journal.ts";
 export { mostListed } from "./core/journal/key-values.ts";
-export { sumUsage, UsageSums, usageFigures, usageKeys } from "./core/journal/money.ts";
+export { amountOf, sumUsage, UsageSums, usageFigures, usageKeys } from "./core/journal/money.ts";
 export { pruneInSteps } from "./core/journal/prune-steps.ts";
 export { toAuditRecord, toClaim, toEvents, toOwnership, toRow, toSignal } from "./core/journal/sql-rows.ts";
 export { claimedRequest, listedRequest, storedBody, storedEvents } from "./core/journal/stored.ts";

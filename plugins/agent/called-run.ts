@@ -115,6 +115,7 @@ function spentAfter(event: RunEvent, spent: Spent): Spent {
   switch (event.type) {
     case "generation.finished":
     case "generation.failed":
+      return { usage: addUsage(addUsage(spent.usage, event.usage ?? {}), event.hedged?.usage ?? {}) };
     case "context.compacted":
     case "tool.finished":
       return event.usage === undefined ? spent : { usage: addUsage(spent.usage, event.usage) };

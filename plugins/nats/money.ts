@@ -1,4 +1,4 @@
-import { sumUsage, UsageSums } from "venturi/internal";
+import { amountOf, sumUsage, UsageSums } from "venturi/internal";
 import type {
   Amount,
   Billed,
@@ -141,8 +141,7 @@ export class Money {
       const events = await this.#options.read(run, after, 500);
       const end = events.find(isBilled);
       if (end !== undefined) {
-        const { usage: { inputTokens = 0, outputTokens = 0 } = {}, cost = 0 } = end;
-        return { nanos: Math.round(cost * 1e9), tokens: Math.round(inputTokens) + Math.round(outputTokens) };
+        return amountOf(end);
       }
       const last = events.at(-1)?.seq;
       if (last === undefined) return nothing;

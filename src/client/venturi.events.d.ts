@@ -330,6 +330,13 @@ export type GenerationFailed = {
   usage?: Usage;
   cost?: number;
   retryMs?: number;
+  hedged?: {
+    model: string;
+    attempt: number;
+    error?: ErrorBody;
+    usage?: Usage;
+    cost?: number;
+  };
 };
 
 export type GenerationFinished = {
@@ -349,6 +356,13 @@ export type GenerationFinished = {
   raw?: string;
   usage: Usage;
   cost?: number;
+  hedged?: {
+    model: string;
+    attempt: number;
+    error?: ErrorBody;
+    usage?: Usage;
+    cost?: number;
+  };
   responseId?: string;
   responseModel?: string;
   native?: {
@@ -639,6 +653,7 @@ export type RoundStarted = {
   attempt: number;
   warnings?: Array<string>;
   skipped?: Array<string>;
+  reason?: string;
 };
 
 export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;

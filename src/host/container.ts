@@ -4,6 +4,7 @@ import "reflect-metadata";
 import { container, type DependencyContainer, type InjectionToken } from "tsyringe";
 import { Breakers } from "../agent/run/breaker.ts";
 import { ContentStore } from "../agent/run/content.ts";
+import { Members } from "../agent/run/members.ts";
 import { VenturiError } from "../core/errors/errors.ts";
 import { Journal } from "../core/journal/journal.ts";
 import { Clock } from "../core/ports/clock.ts";
@@ -77,6 +78,7 @@ export const bindings: readonly Binding[] = [
     needs: [Clock, Log],
     make: (clock: Clock, log: Log) => new Breakers(clock, log),
   },
+  { token: Members, lifetime: "singleton", needs: [Clock], make: (clock: Clock) => new Members(clock) },
   {
     token: ContentStore,
     lifetime: "singleton",

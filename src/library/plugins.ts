@@ -49,6 +49,21 @@ export interface ChainOptions {
   readonly toolOptions?: ModelOptions;
   readonly cache?: "auto" | "off" | "5m" | "1h";
   readonly contextTokens?: number;
+  readonly choose?: "order" | "weighted" | "fastest" | "cheapest" | "leastBusy";
+  readonly sticky?: boolean;
+  /** By `provider/model`. */
+  readonly members?: Readonly<
+    Record<
+      string,
+      {
+        readonly weight?: number;
+        readonly contextTokens?: number;
+        readonly concurrency?: number;
+        readonly tokensPerMinute?: number;
+      }
+    >
+  >;
+  readonly hedge?: { readonly after: number | string };
 }
 
 /** Models tried in order: `provider/model` names, or models of providers. Generation options are the chain's. */

@@ -6,10 +6,13 @@ import {
   type ModelChain,
   type ToolPolicy,
 } from "../../src/agent/run/definition.ts";
+import { Members } from "../../src/agent/run/members.ts";
+import type { Meter } from "../../src/agent/run/metering.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
 import type { Ownership, Signal } from "../../src/core/journal/journal.ts";
 import type { RunLog } from "../../src/core/journal/run-log.ts";
 import type { Message } from "../../src/core/model/messages.ts";
+import type { PriceOf } from "../../src/core/model/prices.ts";
 import type { Provider } from "../../src/core/model/provider.ts";
 import { type Clock, systemClock } from "../../src/core/ports/clock.ts";
 import { type Log, silentLog } from "../../src/core/ports/log.ts";
@@ -91,6 +94,11 @@ export interface Setup {
   readonly startedAt?: number;
   /** Shared with other runs; new ones when absent. */
   readonly breakers?: Breakers;
+  /** The same for members of chains. */
+  readonly members?: Members;
+  readonly lastModel?: string;
+  readonly priceOf?: PriceOf;
+  readonly meter?: Meter;
   /** Puts something around the log, such as measurement. */
   readonly around?: (log: RunLog) => RunLog;
 }
@@ -189,6 +197,10 @@ export class Bench {
         clock: this.#clock,
         logger: setup.logger ?? silentLog,
         breakers: setup.breakers ?? new Breakers(this.#clock),
+        members: setup.members ?? new Members(this.#clock),
+        ...(setup.lastModel === undefined ? {} : { lastModel: setup.lastModel }),
+        ...(setup.meter === undefined ? {} : { meter: setup.meter }),
+        ...(setup.priceOf === undefined ? {} : { priceOf: setup.priceOf }),
         ...(setup.parkAfter === undefined ? {} : { parkAfter: setup.parkAfter }),
         ...(setup.gate === undefined ? {} : { gate: setup.gate }),
         ...(setup.tenant === undefined ? {} : { tenant: setup.tenant }),

@@ -1,5 +1,4 @@
 import pg from "pg";
-import type { RunEvent } from "../../src/core/run/events.ts";
 import type { Cluster } from "../plugins/postgres/cluster.ts";
 import type { Spent } from "./client.ts";
 import { limits, schema } from "./service.ts";
@@ -84,15 +83,19 @@ function endsOf({ run, events }: Spent, unit: Account["unit"]): End[] {
   const inherited = first?.type === "run.started" ? (first.fork?.after ?? 0) : 0;
   return events.flatMap((event) => {
     const isEnd = event.type === "generation.finished" || event.type === "generation.failed";
-    return isEnd && event.seq > inherited && event.usage ? [{ run, at: event.at, amount: amountOf(event, unit) }] : [];
+    if (!isEnd || event.seq <= inherited) return [];
+    const amount = amountOf(event, unit) + amountOf(event.hedged ?? {}, unit);
+    return amount > 0 ? [{ run, at: event.at, amount }] : [];
   });
 }
 
-function amountOf(event: Extract<RunEvent, { cost?: number; usage?: object }>, unit: Account["unit"]): number {
-  if (unit === "nanos") return Math.round((("cost" in event && event.cost) || 0) * 1e9);
-  const usage = "usage" in event ? event.usage : undefined;
-  return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+interface Used {
+  readonly cost?: number;
+  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number };
 }
+
+const amountOf = ({ cost = 0, usage }: Used, unit: Account["unit"]): number =>
+  unit === "nanos" ? Math.round(cost * 1e9) : (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
 
 async function accountsOf(cluster: Cluster, violations: string[]) {
   const client = new pg.Client({ connectionString: cluster.url });

@@ -38,23 +38,28 @@ function entriesOf({ events, tenant, agent, user }: Spent): Entry[] {
   return events.flatMap((event) => {
     if (event.type === "round.started") model = event.model;
     const isEnd = event.type === "generation.finished" || event.type === "generation.failed";
-    if (!isEnd || event.seq <= inherited || event.usage === undefined) return [];
+    if (!isEnd || event.seq <= inherited) return [];
     const failed = event.type === "generation.failed";
-    return [
-      {
-        day: new Date(event.at).toISOString().slice(0, 10),
-        tenant,
-        agent,
-        model: failed ? event.model : model,
-        key: tenant,
-        user,
-        generations: failed ? 0 : 1,
-        failed: failed ? 1 : 0,
-        cost: event.cost ?? 0,
-        inputTokens: event.usage.inputTokens ?? 0,
-        outputTokens: event.usage.outputTokens ?? 0,
-      },
-    ];
+    const told = { ...event, model: failed ? event.model : model, failed };
+    return [told, ...(event.hedged === undefined ? [] : [{ ...event.hedged, failed: true }])].flatMap((each) =>
+      each.usage === undefined
+        ? []
+        : [
+            {
+              day: new Date(event.at).toISOString().slice(0, 10),
+              tenant,
+              agent,
+              model: each.model,
+              key: tenant,
+              user,
+              generations: each.failed ? 0 : 1,
+              failed: each.failed ? 1 : 0,
+              cost: each.cost ?? 0,
+              inputTokens: each.usage.inputTokens ?? 0,
+              outputTokens: each.usage.outputTokens ?? 0,
+            },
+          ],
+    );
   });
 }
 

@@ -33,11 +33,17 @@ export async function money(options: MoneyOptions) {
       forks: spent.filter(({ events }) => events[0]?.type === "run.started" && events[0].fork !== undefined).length,
       takenOver: count(spent, "run.resumed"),
       retracted: count(spent, "round.retracted"),
+      hedged: hedges(spent),
+      reasons: reasons(spent),
       ...faults,
       ...sums.report,
       ...budgets.report,
       seconds: Math.round((performance.now() - started) / 100) / 10,
-      violations: [...sums.violations, ...budgets.violations],
+      violations: [
+        ...sums.violations,
+        ...budgets.violations,
+        ...(hedges(spent) === 0 ? ["no second model was asked, so hedging was not tried"] : []),
+      ],
     };
   } finally {
     await close();
@@ -46,6 +52,21 @@ export async function money(options: MoneyOptions) {
 
 const count = (spent: readonly Spent[], type: string): number =>
   spent.reduce((sum, { events }) => sum + events.filter((event) => event.type === type).length, 0);
+
+const hedges = (spent: readonly Spent[]): number =>
+  spent.flatMap(({ events }) => events).filter((event) => "hedged" in event && event.hedged !== undefined).length;
+
+/** How often models were chosen, by the first word of the reason. */
+function reasons(spent: readonly Spent[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const event of spent.flatMap(({ events }) => events)) {
+    if (event.type !== "round.started" || event.reason === undefined) continue;
+    const [word = ""] = event.reason.split(":");
+    const name = ["weighted", "sticky", "hedge"].includes(word) ? word : "failover or no room";
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
 
 /** At the end everyone is up and awake. */
 async function makeTrouble(replicas: readonly Replica[], random: Random, more: () => boolean) {

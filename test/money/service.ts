@@ -9,7 +9,7 @@ export const schema = "money";
 export const tenants = ["open", "capped"] as const;
 export type Tenant = (typeof tenants)[number];
 export const users = ["ada", "bob", "eve"] as const;
-export const agents = ["shop", "flaky"] as const;
+export const agents = ["shop", "flaky", "routed"] as const;
 
 /** What one generation of a scenario costs, USD: more than is set aside for it until its size has been learned. */
 const prices = { "demo/*": { input: 10, output: 50 }, "spare/*": { input: 1, output: 5 } };
@@ -53,8 +53,18 @@ const sections = {
       failover: "retract",
       retry: { max: 1 },
     },
+    // Members that are silent, refuse or break off at times, and have few places.
+    routed: {
+      chain: ["demo/one!first=1500~0.4", "spare/two!reset@1500~0.3,rate-limit=50~0.2", "demo/three"],
+      choose: "weighted",
+      members: { "demo/one!first=1500~0.4": { weight: 3, concurrency: 2 }, "demo/three": { tokensPerMinute: 1000000 } },
+      hedge: { after: "300ms" },
+      failover: "retract",
+      retry: { max: 1 },
+    },
   },
   agents: {
+    routed: { model: "routed", tools: ["look"] },
     shop: { model: "steady", tools: ["look"] },
     flaky: { model: "flaky", tools: ["look"] },
   },

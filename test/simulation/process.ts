@@ -1,6 +1,7 @@
 import { Breakers } from "../../src/agent/run/breaker.ts";
 import { ContentStore } from "../../src/agent/run/content.ts";
 import type { AgentDefinition } from "../../src/agent/run/definition.ts";
+import { Members } from "../../src/agent/run/members.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { PipelineWork } from "../../src/core/ports/pipeline.ts";
 import { noStalls } from "../../src/core/ports/stalls.ts";
@@ -53,6 +54,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
   const content = new ContentStore(undefined);
   const sessions = new Sessions(journal);
   const breakers = new Breakers(clock);
+  const members = new Members(clock);
   const config = {
     limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
     telemetry: { logs: {} },
@@ -72,6 +74,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
       revision,
       sessions,
       breakers,
+      members,
       content,
       clock,
       log,

@@ -1,7 +1,7 @@
 import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { GenerationRequest } from "../../core/model/provider.ts";
-import { systemChance } from "../../core/ports/chance.ts";
 import { sleep } from "../../core/ports/clock.ts";
+import type { Hedged } from "../../core/run/events.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { isUnusual, stalledAt } from "../run/blame.ts";
 import type { Guard } from "../run/breaker.ts";
@@ -10,7 +10,12 @@ import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 import { GenerationFailure, generate } from "./generation.ts";
+import type { Asked, Hedge } from "./hedge.ts";
 import { reserve, TooDear } from "./meter.ts";
+import { askedWait, backoff, longestWait, namingWait, patient, withJitter, worthRetrying } from "./retries.ts";
+import { rivalFor } from "./rival.ts";
+import { type Candidate, candidatesOf, freeSeat, seatAt, unfit, withinMember } from "./route.ts";
+import { estimateRequest } from "./token-room.ts";
 
 export interface RoundRequest {
   readonly round: number;
@@ -40,12 +45,13 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
 }
 
 async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain): Promise<void> {
-  const { targets, failover } = chain;
+  const { failover, routing } = chain;
+  const candidates = candidatesOf(run, chain);
   let last: VenturiError | undefined;
   let shown: VenturiError | undefined;
   let asked: ModelTarget | undefined;
   const skipped: string[] = [];
-  const queue: Turn[] = (failover === "never" ? targets.slice(0, 1) : targets).map((target) => ({ target }));
+  const queue: Turn[] = failover === "never" ? candidates.slice(0, 1) : candidates;
   const patience = queue.length > 1 ? patient : longestWait(run);
   for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
     const { target } = turn;
@@ -68,7 +74,9 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
       const facts = { model: asked.name, next: target.name, code: last.code, status: last.details?.status };
       run.parts.logger.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
     }
-    const given = { round, target, breaker, skipped: skipped.splice(0) };
+    const reason = routing === undefined || last === undefined ? turn.reason : last.message;
+    const others = routing?.hedgeAfter === undefined ? [] : queue.map((each) => each.target);
+    const given = { round, target, breaker, skipped: skipped.splice(0), chain, reason, others };
     const failure = await tryTarget(run, { ...given, patience: turn.wait === undefined ? patience : longestWait(run) });
     if (failure === undefined) return;
     last = failure.error;
@@ -83,16 +91,10 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
   );
 }
 
-interface Turn {
-  readonly target: ModelTarget;
+interface Turn extends Candidate {
   /** It has refused once and asked to wait. */
   readonly wait?: { readonly until: number; readonly error: VenturiError };
 }
-
-/** With other models to ask, nobody waits longer than this for one, ms. */
-const patient = 5_000;
-
-const longestWait = (run: RunContext): number => run.agent.model.retry.longestWait ?? 60_000;
 
 /** One that asked for a wait that is worth it comes once more, after all others; of several, the one that is ready first. */
 function later(run: RunContext, queue: Turn[], { target, error }: { target: ModelTarget; error: VenturiError }): void {
@@ -118,35 +120,50 @@ interface Try {
   readonly target: ModelTarget;
   readonly breaker: Guard;
   readonly skipped: readonly string[];
+  readonly chain: ModelChain;
+  readonly reason: string | undefined;
+  /** Those that may be asked beside it. */
+  readonly others: readonly ModelTarget[];
 }
 
 async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure | undefined> {
   const { round, target, breaker } = given;
   for (let tries = 0; ; tries++) {
-    const request = await prepared(run, round, target).catch((thrown) => {
+    const asked = await prepared(run, given).catch((thrown) => {
       // Hooks or the conversation failed here, not the provider, so no other model would do better.
       breaker.abandoned();
       throw thrown;
     });
-    const attempt = run.state.attempt + 1;
+    if (asked instanceof GenerationFailure) {
+      breaker.abandoned();
+      return asked;
+    }
+    const hedge = hedgeOf(run, given, asked);
     const skipped = tries === 0 ? given.skipped : [];
     try {
       const { tools } = round;
       await generate(run, {
         target,
         round: round.round,
-        attempt,
-        request,
+        attempt: asked.attempt,
+        request: asked.request,
         skipped,
         tools,
         sink: round.begin(),
-        breaker,
+        breaker: asked.seat === undefined ? breaker : watched(run, asked, hedge),
+        reason: given.reason,
+        hedge,
       });
-      breaker.succeeded();
-      const used = run.parts.meter && run.state.round?.generated?.usage;
-      if (used !== undefined) run.parts.meter?.used(target.name, used);
+      const won = hedge?.winner ?? asked;
+      won.breaker.succeeded();
+      const used = (run.parts.meter ?? won.seat) && run.state.round?.generated?.usage;
+      if (used !== undefined) run.parts.meter?.used(won.target.name, used);
+      won.seat?.leave(used === undefined ? undefined : (used.inputTokens ?? 0) + (used.outputTokens ?? 0));
       return undefined;
     } catch (thrown) {
+      const { breaker, target, attempt, seat } = hedge?.winner ?? asked;
+      seat?.leave();
+      const hedged = hedge?.lost;
       const failure = namingWait(
         run,
         thrown instanceof GenerationFailure
@@ -156,7 +173,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       if (run.signal.aborted) {
         breaker.abandoned();
         // The terminal event reports why the run ended; only the cost of the cut generation is missing from it.
-        if (failure.usage !== undefined) tellFailed(run, { round, target, attempt, failure });
+        if (failure.usage !== undefined) tellFailed(run, { round, target, attempt, failure, hedged });
         throw failure.error;
       }
       const stalled = stalledAt(run.parts.stalls, run.parts.clock.monotonic());
@@ -164,7 +181,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       const inTime = (askedWait(failure.error) ?? 0) <= given.patience;
       const retries = !failure.shown && inTime && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
       const retryMs = retries ? backoff(run, failure.error, tries) : undefined;
-      tellFailed(run, { round, target, attempt, failure, retryMs });
+      tellFailed(run, { round, target, attempt, failure, retryMs, hedged });
       if (failure.shown) return failure;
       await round.retract(failure.error.code);
       if (retryMs === undefined) return failure;
@@ -174,11 +191,53 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
   }
 }
 
-/** The request, with what it may cost set aside. */
-async function prepared(run: RunContext, round: RoundRequest, target: ModelTarget): Promise<GenerationRequest> {
-  const request = await round.requestFor(target);
-  if (run.parts.meter !== undefined) await reserve(run, target, request);
-  return request;
+/** The request, at a member that can take it, with what it may cost set aside. */
+async function prepared(run: RunContext, given: Try): Promise<Asked | GenerationFailure> {
+  const { round, target, breaker, chain } = given;
+  const attempt = run.state.attempt + 1;
+  if (chain.routing === undefined) {
+    const request = await round.requestFor(target);
+    if (run.parts.meter !== undefined) await reserve(run, { target, request });
+    return { target, breaker, attempt, request, seat: undefined };
+  }
+  let seat = freeSeat(run, target);
+  try {
+    const request = await round.requestFor(target);
+    const tokens = estimateRequest(request);
+    const lack = unfit(target, tokens);
+    if (lack !== undefined) throw new GenerationFailure(lack, { shown: false });
+    seat = await seatAt(run, target, { taken: seat, tokens });
+    const fitting = withinMember(request, target, tokens);
+    if (run.parts.meter !== undefined) await reserve(run, { target, request: fitting });
+    return { target, breaker, attempt, request: fitting, seat };
+  } catch (thrown) {
+    seat?.leave(0);
+    if (thrown instanceof GenerationFailure) return thrown;
+    throw thrown;
+  }
+}
+
+function hedgeOf(run: RunContext, { round, chain, others }: Try, first: Asked): Hedge | undefined {
+  const after = chain.routing?.hedgeAfter;
+  if (after === undefined || others.length === 0) return undefined;
+  return { after, first, winner: first, rival: () => rivalFor(run, { requestFor: round.requestFor, first, others }) };
+}
+
+/** The breaker's view of a call at a member whose first token is timed. */
+function watched(run: RunContext, asked: Asked, hedge: Hedge | undefined): Pick<Guard, "answering"> {
+  const since = run.parts.clock.monotonic();
+  return {
+    answering(change) {
+      const { target, breaker } = hedge?.winner ?? asked;
+      breaker.answering(change);
+      if (change < 0) return;
+      const ms = run.parts.clock.monotonic() - since;
+      const { members } = run.parts;
+      // Of one that was overtaken it is known that it takes longer.
+      if (target !== asked.target) members?.of(asked.target.name).measured(ms);
+      members?.of(target.name).measured(target === asked.target ? ms : Math.max(0, ms - (hedge?.after ?? 0)));
+    },
+  };
 }
 
 interface FailedAttempt {
@@ -187,9 +246,11 @@ interface FailedAttempt {
   readonly attempt: number;
   readonly failure: GenerationFailure;
   readonly retryMs?: number | undefined;
+  readonly hedged?: Hedged | undefined;
 }
 
-function tellFailed(run: RunContext, { round, target, attempt, failure, retryMs }: FailedAttempt): void {
+function tellFailed(run: RunContext, given: FailedAttempt): void {
+  const { round, target, attempt, failure, retryMs, hedged } = given;
   if (run.fenced) return;
   run.emit({
     type: "generation.failed",
@@ -199,6 +260,7 @@ function tellFailed(run: RunContext, { round, target, attempt, failure, retryMs 
     error: failure.error.toJSON(),
     ...(failure.usage === undefined ? {} : { usage: failure.usage, ...run.costOf(target.name, failure.usage) }),
     ...(retryMs === undefined ? {} : { retryMs: Math.round(retryMs) }),
+    ...(hedged === undefined ? {} : { hedged }),
   });
 }
 
@@ -228,39 +290,4 @@ function forCaller(error: VenturiError, { name, provider }: ModelTarget): Ventur
   const message = `the provider "${provider}" refused to serve ${name}: ${reason}`;
   const details = { ...error.details, provider, model: name, refused: error.code };
   return new VenturiError(error.op, "llm_error", message, { cause: error, details });
-}
-
-const worthRetrying = (error: VenturiError): boolean => {
-  const asked = error.details?.retry;
-  return typeof asked === "boolean" ? asked : error.retryable;
-};
-
-/** How long the provider asked to wait, ms. */
-function askedWait({ details }: VenturiError): number | undefined {
-  const asked = details?.retryAfterMs;
-  return typeof asked === "number" && asked >= 0 ? asked : undefined;
-}
-
-/** A wait that is too long to be kept is named: it is why nobody tried again. */
-function namingWait(run: RunContext, failure: GenerationFailure): GenerationFailure {
-  const { error, shown, usage } = failure;
-  const asked = askedWait(error);
-  const most = longestWait(run);
-  if (asked === undefined || asked <= most || !worthRetrying(error)) return failure;
-  const seconds = (ms: number) => `${Math.ceil(ms / 1_000)} s`;
-  const message = `${error.message}; it asks to wait ${seconds(asked)}, and retry.longestWait is ${seconds(most)}`;
-  const named = new VenturiError(error.op, error.code, message, { cause: error, details: { ...error.details } });
-  return new GenerationFailure(named, { shown, usage });
-}
-
-/** Jitter keeps clients that were rejected together from retrying together. */
-const withJitter = (run: RunContext, asked: number): number => asked * (1 + random(run) * 0.25);
-
-const random = ({ parts }: RunContext): number => (parts.chance ?? systemChance).random();
-
-/** The provider's retry-after plus up to 25 %; without one 0.5 s doubling up to 8 s, minus up to 25 %. */
-function backoff(run: RunContext, error: VenturiError, tries: number): number {
-  const asked = askedWait(error);
-  if (asked !== undefined) return withJitter(run, asked);
-  return Math.min(8_000, 500 * 2 ** tries) * (1 - random(run) * 0.25);
 }

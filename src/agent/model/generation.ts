@@ -14,6 +14,7 @@ import type { ToolTable } from "../tools/tool-table.ts";
 import { DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
 import { fitFor } from "./fit.ts";
+import { type Asked, type Hedge, type Opened, race } from "./hedge.ts";
 
 export interface Attempt {
   readonly target: ModelTarget;
@@ -22,6 +23,10 @@ export interface Attempt {
   readonly request: GenerationRequest;
   /** Models skipped on the way to this one. */
   readonly skipped: readonly string[];
+  /** Why this model, where the chain chooses. */
+  readonly reason?: string | undefined;
+  /** A second model that is asked when this one is silent. */
+  readonly hedge?: Hedge | undefined;
   readonly tools: ToolTable;
   readonly sink: CallSink;
   /** Told while the model answers. */
@@ -46,15 +51,17 @@ export class GenerationFailure extends Error {
 const readsPerTurn = 256;
 
 /** One model call from request to `generation.finished`, emitting every delta as it arrives. */
-export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
-  const { target, round, breaker } = attempt;
+export async function generate(run: RunContext, given: Attempt): Promise<void> {
+  let attempt = given;
+  const { round, breaker } = attempt;
   const request = begin(run, attempt);
-  const context = contextOf(run, attempt);
+  let context = contextOf(run, attempt);
   let writer: DeltaWriter | undefined;
   let stream: PolledStream<readonly Delta[]> | undefined;
   let reads = 0;
   try {
-    stream = polled(streamOf(target.port, request, context), run.signal);
+    if (given.hedge === undefined) stream = polled(streamOf(attempt.target.port, request, context), run.signal);
+    else ({ attempt, context, stream } = await hedged(run, { ...given, request }, given.hedge));
     for (;;) {
       const read = stream.poll();
       if (read === undefined) {
@@ -76,7 +83,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
     finish(run, attempt, writer);
   } catch (thrown) {
-    const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(target, thrown);
+    const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(attempt.target, thrown);
     throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: usageOf(writer, attempt) });
   } finally {
     // Lets the provider release its resources, whatever ended the reading; a no-op on a stream that has ended.
@@ -86,9 +93,30 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   }
 }
 
+/** The model that answers first, announced if it is the second. */
+async function hedged(run: RunContext, first: Attempt, hedge: Hedge) {
+  const open = (asked: Asked): Opened => {
+    const controller = new AbortController();
+    const signal = AbortSignal.any([run.signal, controller.signal]);
+    const context = { ...contextOf(run, { ...first, ...asked }), signal };
+    const { request } = asked === hedge.first ? first : fitted(run, asked);
+    return { asked, context, controller, stream: polled(streamOf(asked.target.port, request, context), signal) };
+  };
+  const { asked, context, stream } = await race(run, hedge, { first: open(hedge.first), open });
+  if (asked === hedge.first) return { attempt: first, context, stream };
+  const reason = `hedge: ${hedge.first.target.name} was silent for ${hedge.after} ms, and this one answered first`;
+  const attempt: Attempt = { ...first, target: asked.target, attempt: asked.attempt, request: asked.request };
+  begin(run, { ...attempt, skipped: [], reason });
+  return { attempt, context, stream };
+}
+
+const fitted = (run: RunContext, { target, request }: Pick<Attempt, "target" | "request">) =>
+  fitFor(target.port, request, { agent: run.agent, request: run.parts.request });
+
 /** Announces the generation, with the request fields the model cannot receive. */
-function begin(run: RunContext, { target, round, attempt, skipped, request: asked }: Attempt): GenerationRequest {
-  const { request, unsent: warnings } = fitFor(target.port, asked, { agent: run.agent, request: run.parts.request });
+function begin(run: RunContext, given: Attempt): GenerationRequest {
+  const { target, round, attempt, skipped, reason } = given;
+  const { request, unsent: warnings } = fitted(run, given);
   const { name: model, provider } = target;
   run.emit({
     type: "round.started",
@@ -98,6 +126,7 @@ function begin(run: RunContext, { target, round, attempt, skipped, request: aske
     attempt,
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     ...(skipped.length === 0 ? {} : { skipped: [...skipped] }),
+    ...(reason === undefined ? {} : { reason }),
   });
   return request;
 }
@@ -114,6 +143,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
     finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
     usage,
     ...run.costOf(attempt.target.name, usage),
+    ...(attempt.hedge?.lost === undefined ? {} : { hedged: attempt.hedge.lost }),
     ...(done.raw === undefined ? {} : { raw: done.raw }),
     ...(writer.native === undefined ? {} : { native: writer.native }),
     ...(writer.responseId === undefined ? {} : { responseId: writer.responseId }),

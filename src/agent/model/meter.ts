@@ -12,17 +12,16 @@ export class TooDear extends Error {}
  * Sets aside what the generation may cost, before it is asked for. Throws when a budget has no room: as a failure, as the run's end,
  * or `TooDear` when a cheaper model is to go on.
  */
-export async function reserve(run: RunContext, target: ModelTarget, request: GenerationRequest): Promise<void> {
+export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Promise<void> {
   const { meter } = run.parts;
   if (meter === undefined) return;
   const canSave = run.agent.model.economy !== undefined && !run.saving;
   const answer = await run.orAborted(
     meter.reserve({
       ownership: run.parts.log.ownership,
-      model: target.name,
-      input: estimateRequest(request),
-      output: request.options.maxTokens,
+      ...metered(asked),
       saving: run.saving,
+      ...(beside === undefined ? {} : { beside: metered(beside) }),
     }),
   );
   for (const notice of answer.notices) run.emit(notice);
@@ -31,3 +30,15 @@ export async function reserve(run: RunContext, target: ModelTarget, request: Gen
   if (answer.verdict === "finish") throw new LimitReached("budget", answer.message);
   throw new VenturiError("agent.run", "budget_exceeded", answer.message, { details: { budget: answer.budget } });
 }
+
+/** A model and what it is to be asked. */
+interface ToAsk {
+  readonly target: ModelTarget;
+  readonly request: GenerationRequest;
+}
+
+const metered = ({ target, request }: ToAsk) => ({
+  model: target.name,
+  input: estimateRequest(request),
+  output: request.options.maxTokens,
+});

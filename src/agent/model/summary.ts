@@ -146,7 +146,7 @@ async function overTargets(run: RunContext, chain: ModelChain, asked: Asked): Pr
     if (!breaker.admit()) continue;
     const request = requestOf(run, chain, { ...asked, model: target.model });
     try {
-      await reserve(run, target, request);
+      await reserve(run, { target, request });
     } catch (thrown) {
       breaker.abandoned();
       throw new Unaffordable("no budget", { cause: thrown });

@@ -3,6 +3,7 @@ import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../../cor
 import type { Hooks } from "../../core/ports/hooks.ts";
 import type { Tool } from "../../core/ports/tool.ts";
 import type { Schema } from "../../core/values/schema.ts";
+import type { MemberLimits } from "./members.ts";
 
 /** One model of one provider. `name` is `provider/model`, as in config and events. */
 export interface ModelTarget {
@@ -10,12 +11,34 @@ export interface ModelTarget {
   readonly provider: string;
   readonly model: string;
   readonly port: Provider;
+  /** What the chain says of this one alone. */
+  readonly member?: MemberSettings;
+}
+
+export interface MemberSettings extends MemberLimits {
+  /** Its share, where the choice is by weight; 1 when absent. */
+  readonly weight?: number | undefined;
+  /** What does not fit goes to the next of the chain. */
+  readonly contextTokens?: number | undefined;
+}
+
+/** How one of a chain is chosen for a generation; the others follow when it fails. */
+export const choices = ["order", "weighted", "fastest", "cheapest", "leastBusy"] as const;
+
+export interface Routing {
+  readonly choose: (typeof choices)[number];
+  /** Whether a conversation stays with the model that answered it last. */
+  readonly sticky: boolean;
+  /** A second model is asked when the first has been silent for this long, ms. */
+  readonly hedgeAfter?: number | undefined;
 }
 
 export interface ModelChain {
   readonly name: string;
-  /** Tried in order. */
+  /** In the order of the configuration, in which they are tried unless `routing` says otherwise. */
   readonly targets: readonly ModelTarget[];
+  /** Absent when the configuration says nothing of it. */
+  readonly routing?: Routing;
   readonly failover: "beforeFirstEvent" | "retract" | "never";
   readonly retry: { readonly max: number; readonly longestWait?: number };
   /** Without `firstChunk`, the provider's default applies. */

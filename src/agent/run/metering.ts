@@ -1,13 +1,18 @@
 import type { Usage } from "../../core/model/usage.ts";
 import type { EventBody } from "../../core/run/events.ts";
 
-/** A generation about to be asked for. */
-export interface Metered {
-  readonly ownership: { readonly run: string; readonly epoch: number; readonly head: number };
+interface MeteredCall {
   readonly model: string;
   /** Tokens of the request, by estimate, and the limit of its answer. */
   readonly input: number;
   readonly output: number | undefined;
+}
+
+/** A generation about to be asked for. */
+export interface Metered extends MeteredCall {
+  readonly ownership: { readonly run: string; readonly epoch: number; readonly head: number };
+  /** Another model that is asked for the same generation already. */
+  readonly beside?: MeteredCall;
   /** A cheaper model is asked already, because a budget ran out. */
   readonly saving: boolean;
 }

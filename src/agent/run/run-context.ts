@@ -20,6 +20,7 @@ import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
 import { LiveContext } from "./live-context.ts";
+import type { Members } from "./members.ts";
 import type { Meter } from "./metering.ts";
 import { orAborted } from "./or-aborted.ts";
 import { producedIn } from "./output-cap.ts";
@@ -42,6 +43,10 @@ export interface RunParts {
   readonly chance?: Chance;
   readonly logger: Log;
   readonly breakers: Breakers;
+  /** Shared by all runs; chains that choose need it. */
+  readonly members?: Members;
+  /** The model that answered the session's last run. */
+  readonly lastModel?: string | undefined;
   /** Blob store for large images and files; without it they stay inline in the events. */
   readonly content?: ContentStore;
   /** A run that only waits for approval is parked after this many ms; never when absent. */

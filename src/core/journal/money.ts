@@ -123,12 +123,12 @@ export class Billing {
         return;
       case "context.compacted":
         if (event.usage === undefined) return;
-        this.#usage.push(usageEntry(event, event.model ?? "", this.#payer));
+        this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
         return this.#settle(event);
       case "generation.finished":
       case "generation.failed": {
         const model = event.type === "generation.failed" ? event.model : this.#model;
-        if (event.usage !== undefined) this.#usage.push(usageEntry(event, model, this.#payer));
+        this.#usage.push(...usageEntries(event, model, this.#payer));
         return this.#settle(event);
       }
       case "run.finished":
@@ -152,21 +152,48 @@ export class Billing {
     return this.#mayHold ? { billed: { usage: [], spent: [], release: true } } : {};
   }
 
-  #settle({ usage, cost = 0 }: { usage?: RunUsage; cost?: number }): void {
+  #settle(event: UsageEvent): void {
     if (this.#holds.length === 0) return;
-    const tokens = whole(usage?.inputTokens) + whole(usage?.outputTokens);
-    const nanos = toNanos(cost);
+    const { nanos, tokens } = amountOf(event);
     if (tokens > 0 || nanos > 0) for (const { account } of this.#holds) this.#spent.push({ account, nanos, tokens });
     this.#holds = [];
     this.#release = true;
   }
 }
 
-type RunUsage = Extract<RunEvent, { type: "generation.finished" }>["usage"];
+/** What a generation took from budgets, with the model that was asked beside it. */
+export function amountOf(event: UsageEvent): Amount {
+  const { usage, cost = 0 } = event;
+  const hedged = hedgedOf(event);
+  const tokens = (used: UsageEvent["usage"]) => whole(used?.inputTokens) + whole(used?.outputTokens);
+  return { tokens: tokens(usage) + tokens(hedged?.usage), nanos: toNanos(cost) + toNanos(hedged?.cost ?? 0) };
+}
 
-/** The entry of one event. */
-export function usageEntry(event: UsageEvent, model: string, { tenant, request }: Payer): UsageEntry {
-  const { usage = {}, cost, at } = event;
+/** The entries of one event: of the generation, and of the model that was asked beside it. */
+export function usageEntries(event: UsageEvent, model: string, payer: Payer): UsageEntry[] {
+  const { type, usage, cost, at } = event;
+  const hedged = hedgedOf(event);
+  const ended = type !== "generation.failed";
+  return [
+    ...(usage === undefined ? [] : [entryOf({ model, usage, cost, at, ended }, payer)]),
+    ...(hedged?.usage === undefined
+      ? []
+      : [entryOf({ model: hedged.model, usage: hedged.usage, cost: hedged.cost, at, ended: false }, payer)]),
+  ];
+}
+
+const hedgedOf = (event: UsageEvent) => ("hedged" in event ? event.hedged : undefined);
+
+interface Used {
+  readonly model: string;
+  readonly usage: NonNullable<UsageEvent["usage"]>;
+  readonly cost: number | undefined;
+  readonly at: number;
+  /** It ended successfully. */
+  readonly ended: boolean;
+}
+
+function entryOf({ model, usage, cost, at, ended }: Used, { tenant, request }: Payer): UsageEntry {
   return {
     day: dayOf(at),
     tenant,
@@ -174,8 +201,8 @@ export function usageEntry(event: UsageEvent, model: string, { tenant, request }
     model,
     key: request.caller?.id ?? "",
     user: request.user ?? "",
-    generations: event.type === "generation.failed" ? 0 : 1,
-    failed: event.type === "generation.failed" ? 1 : 0,
+    generations: ended ? 1 : 0,
+    failed: ended ? 0 : 1,
     unpriced: cost === undefined ? 1 : 0,
     nanos: cost === undefined ? 0 : toNanos(cost),
     inputTokens: whole(usage.inputTokens),

@@ -35,6 +35,17 @@ export const ErrorBody = z.strictObject({
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
+/** A model that was asked beside the one that answered: cancelled when that answered first, or failed. */
+export const Hedged = z.strictObject({
+  model: z.string(),
+  attempt: z.number().int(),
+  error: ErrorBody.exactOptional(),
+  /** The prompt of a cancelled request is charged: as reported, or estimated. */
+  usage: Usage.exactOptional(),
+  cost,
+});
+export type Hedged = z.output<typeof Hedged>;
+
 /** Breakdown of a run's wall time, in ms; the parts add up to it. `RunTimes` computes it from the events; those of earlier releases lack some. */
 export const Timing = z.strictObject({
   /** Waiting for its turn. */
@@ -149,6 +160,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     warnings: z.array(z.string()).exactOptional(),
     /** Models of the chain that were skipped because their provider's breaker is open. */
     skipped: z.array(z.string()).exactOptional(),
+    /** Why this model of a chain that chooses: `cheapest: …`, `sticky: …`, `hedge: …`, or what another one lacked. */
+    reason: z.string().exactOptional(),
   }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional(), native }),
   event("refusal.delta", { ...inRound, text: z.string(), native }),
@@ -319,6 +332,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     usage: Usage.exactOptional(),
     cost,
     retryMs: z.number().exactOptional(),
+    hedged: Hedged.exactOptional(),
   }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
   /** A generation succeeded. Durable before an effectful tool starts, so that a resumed run does not generate again. */
@@ -329,6 +343,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     raw: z.string().exactOptional(),
     usage: Usage,
     cost,
+    hedged: Hedged.exactOptional(),
     responseId: z.string().exactOptional(),
     responseModel: z.string().exactOptional(),
     /** The usage as the vendor wrote it. */

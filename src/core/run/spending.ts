@@ -1,7 +1,7 @@
 import { addCosts, CostSum, costOf, type PriceOf } from "../model/prices.ts";
 import { addUsage, type Inherited, type Spent, type Usage } from "../model/usage.ts";
 import { LazyMap } from "../values/lazy-collections.ts";
-import type { RunEvent } from "./events.ts";
+import type { Hedged, RunEvent } from "./events.ts";
 
 /** What the terminal event says of a run's usage. */
 export interface Bill {
@@ -42,9 +42,11 @@ export class Spending {
       case "tool.finished":
         return this.#add(event, "tool", event.name);
       case "generation.finished":
-        return this.#add(event, "generation", this.#model);
+        this.#add(event, "generation", this.#model);
+        return this.#addHedged(event);
       case "generation.failed":
-        return this.#add(event, "failed", event.model);
+        this.#add(event, "failed", event.model);
+        return this.#addHedged(event);
       case "context.compacted":
         return this.#add(event, "compaction", event.model ?? "");
     }
@@ -60,6 +62,10 @@ export class Spending {
         ? {}
         : { inherited: { usage: inherited.total, spent: inherited.shares, ...inherited.costs } }),
     };
+  }
+
+  #addHedged({ seq, hedged }: { readonly seq: number; readonly hedged?: Hedged }): void {
+    if (hedged !== undefined) this.#add({ ...hedged, seq }, "failed", hedged.model);
   }
 
   #add({ seq, usage, cost }: Spender, by: Spent[number]["by"], name: string): void {

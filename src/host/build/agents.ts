@@ -4,7 +4,7 @@ import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
-import { type AgentSettings, defaultModel } from "../config/agents.ts";
+import { type AgentSettings, defaultModel, type ModelSettings } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
 import { agentRevision } from "./agent-revision.ts";
@@ -81,10 +81,12 @@ function compactionOf(settings: AgentSettings["compaction"], parts: AgentParts):
 function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain {
   const { config, providers } = parts;
   const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
+  const { members } = model;
   const targets = model.chain.flatMap((name) => {
     const { provider, model } = splitModel(name);
     const port = providers.get(provider);
-    return port === undefined ? [] : [{ name, provider, model, port }];
+    const member = members?.[name];
+    return port === undefined ? [] : [{ name, provider, model, port, ...(member === undefined ? {} : { member }) }];
   });
   return {
     name: reference,
@@ -95,8 +97,20 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
     cache: model.cache,
     options: model.options as GenerationOptions, // the schema's keys are the type's; "absent" and "undefined" mean the same
     toolOptions: model.toolOptions as GenerationOptions,
-    contextTokens: model.contextTokens,
+    contextTokens: model.contextTokens ?? largestContext(model),
+    ...routingOf(model),
     // One step down: a chain's economy has none of its own, or two might name each other.
     ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, parts, 1) }),
   };
+}
+
+/** Conversations are compacted for the model with the largest context; the others are passed over. */
+function largestContext({ chain, members }: Pick<ModelSettings, "chain" | "members">): number | undefined {
+  const sizes = chain.flatMap((name) => members?.[name]?.contextTokens ?? []);
+  return sizes.length === 0 || sizes.length < chain.length ? undefined : Math.max(...sizes);
+}
+
+function routingOf({ choose, sticky, members, hedge }: Omit<ModelSettings, "chain">): Pick<ModelChain, "routing"> {
+  if (choose === undefined && members === undefined && hedge === undefined) return {};
+  return { routing: { choose: choose ?? "order", sticky: sticky ?? true, hedgeAfter: hedge?.after } };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultTimeouts } from "../../agent/run/definition.ts";
+import { choices, defaultTimeouts } from "../../agent/run/definition.ts";
 import { generationOptions } from "../../core/model/generation-options.ts";
 import { Duration, Size } from "../../core/values/units.ts";
 import { nativeGrants } from "./native-grants.ts";
@@ -56,6 +56,37 @@ export const ModelSettings = z.strictObject({
     .positive()
     .optional()
     .describe("Tokens the model can take in; older turns are compacted to stay below."),
+  choose: z
+    .enum(choices)
+    .optional()
+    .describe(
+      "Which of the chain is asked first: the first (`order`, the default), one by its weight, the fastest, cheapest or least busy one. The others follow when it fails.",
+    ),
+  sticky: z
+    .boolean()
+    .optional()
+    .describe("A conversation stays with the model that answered it last (true), or chooses anew each time (false)."),
+  members: z
+    .record(
+      z.string(),
+      z.strictObject({
+        weight: z.number().positive().optional().describe("Its share with `choose: weighted`; 1 when absent."),
+        contextTokens: z
+          .number()
+          .int()
+          .positive()
+          .optional()
+          .describe("Tokens it can take in with its answer; what does not fit goes to the next that can."),
+        concurrency: z.number().int().positive().optional().describe("Generations at a time, in each process."),
+        tokensPerMinute: z.number().int().positive().optional().describe("Tokens per minute, in each process."),
+      }),
+    )
+    .optional()
+    .describe("What holds for one of the chain alone, by its `provider/model`."),
+  hedge: z
+    .strictObject({ after: Duration.describe("How long the first may be silent.") })
+    .optional()
+    .describe("Ask a second model when the first is silent; who answers first goes on, the other is cancelled."),
   economy: z
     .string()
     .optional()

@@ -12,6 +12,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const name of keysOf(root, ["models"])) {
     checkChain(["models", name, "chain"]);
     checkModel(["models", name, "economy"]);
+    checkMembers(name);
   }
   for (const name of keysOf(root, ["agents"])) {
     checkModel(["agents", name, "model"]);
@@ -36,6 +37,18 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
       return provider === "" || !checkProvider(target, provider) || isOn(root, provider);
     });
     if (targets.length > 0 && !targets.includes(true)) complain(path, "every provider of this chain is disabled");
+  }
+
+  /** Settings of a model that is not in the chain would hold for nobody, and a hedge needs a second one. */
+  function checkMembers(name: string): void {
+    const chain = items(root, ["models", name, "chain"]).map((path) => text(root, path) ?? "");
+    for (const member of keysOf(root, ["models", name, "members"])) {
+      if (chain.includes(member)) continue;
+      complain(["models", name, "members", member], `"${member}" is not in this chain${didYouMean(member, chain)}`);
+    }
+    const hedge: Path = ["models", name, "hedge"];
+    if (chain.length === 1 && find(root, hedge) !== undefined)
+      complain(hedge, "a hedge needs a second model in the chain");
   }
 
   function checkModel(path: Path): void {

@@ -1,8 +1,7 @@
 import type { Meter, MeterAnswer, Metered } from "../../agent/run/metering.ts";
 import type { Claim, Journal } from "../../core/journal/journal.ts";
-import type { Billing, Hold, Reached, Reserved } from "../../core/journal/money.ts";
+import type { Amount, Billing, Hold, Reached, Reserved } from "../../core/journal/money.ts";
 import { costOf, type PriceOf, toDollars, toNanos } from "../../core/model/prices.ts";
-import type { Usage } from "../../core/model/usage.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
@@ -61,15 +60,16 @@ export class Budgets {
     clock: Clock;
   }): Promise<MeterAnswer> {
     const { asked, applied, claim, billing, journal, clock } = given;
-    const price = this.#parts.priceOf(asked.model);
-    const unpriced = applied.find(({ budget }) => budget.usd !== undefined && price === undefined);
+    const calls = asked.beside === undefined ? [asked] : [asked, asked.beside];
+    const unknown = calls.find(({ model }) => this.#parts.priceOf(model) === undefined);
+    const unpriced = unknown && applied.find(({ budget }) => budget.usd !== undefined);
     if (unpriced !== undefined) {
-      const message = `the budget "${unpriced.name}" is in USD, and the price of ${asked.model} is not known; add it to prices`;
+      const message = `the budget "${unpriced.name}" is in USD, and the price of ${unknown?.model} is not known; add it to prices`;
       return { verdict: "refuse", notices: [], budget: unpriced.name, message };
     }
-    const usage: Usage = { inputTokens: asked.input, outputTokens: asked.output ?? sizes.likely(asked.model) };
-    const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-    const nanos = toNanos(costOf(usage, price) ?? 0);
+    const likely = calls.map((call): Amount => this.#likely(call));
+    const tokens = likely.reduce((sum, each) => sum + each.tokens, 0);
+    const nanos = likely.reduce((sum, each) => sum + each.nanos, 0);
     const now = clock.now();
     const byAccount = new Map(applied.map((each) => [accountOf(each, claim, now), each]));
     const holds: Hold[] = [...byAccount].map(([account, { budget }]) => ({
@@ -109,6 +109,11 @@ export class Budgets {
       `${amount(spent.nanos, spent.tokens, budget.usd)} is spent, ${amount(held.nanos, held.tokens, budget.usd)} set aside for running generations, ` +
       `and this one may take ${amount(nanos, tokens, budget.usd)}`;
     return { verdict: budget.onExceed, notices, budget: name, message };
+  }
+
+  #likely({ model, input, output = sizes.likely(model) }: Pick<Metered, "model" | "input" | "output">): Amount {
+    const cost = costOf({ inputTokens: input, outputTokens: output }, this.#parts.priceOf(model));
+    return { tokens: input + output, nanos: toNanos(cost ?? 0) };
   }
 
   #notice({ account, spent, level }: Reached, byAccount: ReadonlyMap<string, Applied>, claim: Claim): EventBody[] {

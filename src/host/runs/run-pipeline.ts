@@ -6,6 +6,7 @@ import { CallWatch } from "../../agent/run/call-watch.ts";
 import { ContentStore } from "../../agent/run/content.ts";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { forCall } from "../../agent/run/for-call.ts";
+import { Members } from "../../agent/run/members.ts";
 import { Waits } from "../../agent/run/waits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { inputMessages } from "../../agent/state/run-state.ts";
@@ -37,6 +38,7 @@ export class RunPipeline implements StreamPipeline {
   readonly #revision: ConfigRevision;
   readonly #sessions: Sessions;
   readonly #breakers: Breakers;
+  readonly #members: Members;
   readonly #content: ContentStore;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -51,6 +53,7 @@ export class RunPipeline implements StreamPipeline {
     @inject(ConfigRevision) revision: ConfigRevision,
     @inject(Sessions) sessions: Sessions,
     @inject(Breakers) breakers: Breakers,
+    @inject(Members) members: Members,
     @inject(ContentStore) content: ContentStore,
     @inject(Clock) clock: Clock,
     @inject(Log) log: Log,
@@ -64,6 +67,7 @@ export class RunPipeline implements StreamPipeline {
     this.#revision = revision;
     this.#sessions = sessions;
     this.#breakers = breakers;
+    this.#members = members;
     this.#content = content;
     this.#clock = clock;
     this.#log = log;
@@ -126,6 +130,8 @@ export class RunPipeline implements StreamPipeline {
         chance: this.#chance,
         logger: this.#log,
         breakers: this.#breakers,
+        members: this.#members,
+        ...(session === undefined ? {} : { lastModel: this.#sessions.lastModel({ tenant, session }) }),
         priceOf: this.#revision.priceOf,
         ...(meter === undefined ? {} : { meter }),
         parkAfter,

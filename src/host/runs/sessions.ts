@@ -10,6 +10,8 @@ import { historyOrNothing } from "../../journal/history.ts";
 interface Remembered {
   readonly runs: Set<string>;
   messages: Message[];
+  /** Of the last run that asked one. */
+  model: string | undefined;
 }
 
 /** A run and the session it continues. */
@@ -38,18 +40,25 @@ export class Sessions {
   /** The session's messages before this run. */
   async before(turn: Turn): Promise<readonly Message[]> {
     const name = JSON.stringify([turn.tenant, turn.session]);
-    const known = this.#remembered.get(name) ?? { runs: new Set<string>(), messages: [] };
+    const known = this.#remembered.get(name) ?? { runs: new Set<string>(), messages: [], model: undefined };
     this.#remembered.delete(name);
     this.#remembered.set(name, known);
     for (const row of await this.#unknown(turn, known.runs)) {
       const events = await this.#readable(row);
       if (known.runs.has(row.run)) continue; // a run cancelled in the queue reads concurrently with the running one
       known.runs.add(row.run);
-      known.messages = extendSession(known.messages, RunState.of(events));
+      const state = RunState.of(events);
+      known.messages = extendSession(known.messages, state);
+      known.model = state.model ?? known.model;
     }
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);
     return [...known.messages];
+  }
+
+  /** The model that the session's last run asked, once `before` has been called. */
+  lastModel({ tenant, session }: Omit<Turn, "run">): string | undefined {
+    return this.#remembered.get(JSON.stringify([tenant, session]))?.model;
   }
 
   /** Drops a stale cache entry; it is read from the journal again. */

@@ -38,6 +38,8 @@ export class Story {
   readonly questions: QuestionStory[] = [];
   readonly rejected: EventOf<"tool_call.rejected">[] = [];
   readonly skipped = new Set<string>();
+  /** Models that a chain chose, and why. */
+  readonly routes: { readonly model: string; readonly reason: string }[] = [];
   started: EventOf<"run.started"> | undefined;
   end: TerminalEvent | undefined;
   resumes = 0;
@@ -67,6 +69,7 @@ export class Story {
         return;
       case "round.started":
         for (const name of event.skipped ?? []) this.skipped.add(name);
+        if (event.reason !== undefined) this.routes.push({ model: event.model, reason: event.reason });
         this.#attempt = new Attempt(event);
         this.attempts.push(this.#attempt);
         return;

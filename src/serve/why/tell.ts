@@ -19,6 +19,7 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
     ending(story),
     ...shares.map((share) => sentenceOf(story, share, children)),
     ...mishaps(story, parts),
+    ...routes(story),
   ];
   for (const sentence of candidates) {
     // What went wrong may also be what took the time; it is mentioned once.
@@ -83,6 +84,7 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
   const of = `${duration(ms)} of ${duration(story.shares.total)}`;
   switch (part) {
     case "backoff":
+      if (failedOf(story, name).length === 0) return `${of} passed until ${name} had room for another generation`;
       return `${of} were backoff after ${failures(story, name)} from ${name}${asked(story, name)}${then(story, name)}`;
     case "failedAttempt":
       return `${of} went into ${count(failedOf(story, name).length, "failed attempt")} at ${name} (${reason(story, name)})${then(story, name)}`;
@@ -243,6 +245,12 @@ function mishaps(story: Story, parts: readonly TimePart[]): string[] {
   if (story.resumes > 0 && story.shares.of("down") > 0)
     sentences.push(`it was taken up again ${count(story.resumes, "time")}`);
   return sentences.slice(0, 4);
+}
+
+/** Why these models: of each the last reason. */
+function routes({ routes }: Story): string[] {
+  const reasons = new Map(routes.map(({ model, reason }) => [model, reason]));
+  return [...reasons].slice(-2).map(([model, reason]) => `${model} was chosen (${trim(reason)})`);
 }
 
 function failedOver(story: Story): string[] {

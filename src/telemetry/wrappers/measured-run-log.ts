@@ -112,11 +112,11 @@ export class MeasuredLog implements RunLog {
         return body;
       case "generation.failed":
         this.#trace?.generationFailed(body);
-        this.#trace?.spent(body.cost);
+        this.#trace?.spent(body);
         return body;
       case "generation.finished":
       case "context.compacted":
-        this.#trace?.spent(body.cost);
+        this.#trace?.spent(body);
         return body;
       case "tool.finished":
         this.#trace?.toolFinished(body.ok);

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { type HrTime, type Span, SpanKind } from "@opentelemetry/api";
 import type { Claim } from "../../core/journal/journal.ts";
-import type { EventOf, TerminalEvent } from "../../core/run/events.ts";
+import type { EventOf, Hedged, TerminalEvent } from "../../core/run/events.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import type { Waited } from "../../core/run/run-times.ts";
 import { attributes, labels, spans } from "../base/names.ts";
@@ -161,12 +161,18 @@ export class RunTrace {
     this.#maxGap = Math.max(this.#maxGap, maxGap);
   }
 
-  /** What a generation of the current model cost, if that is known. */
-  spent(cost: number | undefined): void {
-    if (cost === undefined) return;
+  /** What a generation of the current model cost, if that is known, and the one that was asked beside it. */
+  spent({ cost, hedged }: { readonly cost?: number; readonly hedged?: Hedged }): void {
+    if (cost !== undefined) this.#cost(cost, { provider: this.#provider, model: this.#model });
+    if (hedged?.cost === undefined) return;
+    const [provider] = hedged.model.split("/");
+    this.#cost(hedged.cost, { provider, model: hedged.model });
+  }
+
+  #cost(cost: number, { provider, model }: { provider: string | undefined; model: string | undefined }): void {
     const { sets, instruments } = this.#measure.sdk;
-    const model = { [attributes.provider]: this.#provider, [attributes.requestModel]: this.#model };
-    instruments.cost(sets.of({ ...this.#who, ...model })).value += cost;
+    const of = { [attributes.provider]: provider, [attributes.requestModel]: model };
+    instruments.cost(sets.of({ ...this.#who, ...of })).value += cost;
   }
 
   stalled(ms: number, culprit: string | undefined): void {

@@ -7,7 +7,7 @@ import {
   sumUsage,
   type UsageEntry,
   type UsageKey,
-  usageEntry,
+  usageEntries,
   usageKeys,
 } from "../../../src/core/journal/money.ts";
 import { systemClock } from "../../../src/core/ports/clock.ts";
@@ -197,8 +197,8 @@ class World {
     for (const event of events) {
       if (event.type === "round.started") model = event.model;
       if (event.type !== "generation.finished" && event.type !== "generation.failed") continue;
-      if (event.seq <= own || event.usage === undefined || row === undefined) continue;
-      entries.push(usageEntry(event, event.type === "generation.failed" ? event.model : model, row));
+      if (event.seq <= own || row === undefined) continue;
+      entries.push(...usageEntries(event, event.type === "generation.failed" ? event.model : model, row));
     }
     return entries;
   }

@@ -543,6 +543,7 @@ class RoundStarted(Model):
     attempt: int
     warnings: list[str] | None = None
     skipped: list[str] | None = None
+    reason: str | None = None
 
 
 class TextDeltaWaited(Model):
@@ -970,6 +971,14 @@ class GenerationFailedWaited(Model):
     ms: float
 
 
+class GenerationFailedHedged(Model):
+    model: str
+    attempt: int
+    error: ErrorBody | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+
+
 class GenerationFailed(Model):
     type: Literal["generation.failed"] = "generation.failed"
     run: str
@@ -983,6 +992,7 @@ class GenerationFailed(Model):
     usage: Usage | None = None
     cost: float | None = None
     retry_ms: float | None = Field(default=None, alias="retryMs")
+    hedged: GenerationFailedHedged | None = None
 
 
 class RoundRetractedWaited(Model):
@@ -1010,6 +1020,14 @@ class GenerationFinishedWaited(Model):
     ms: float
 
 
+class GenerationFinishedHedged(Model):
+    model: str
+    attempt: int
+    error: ErrorBody | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+
+
 class GenerationFinishedNative(Model):
     wire: str
     fields: dict[str, Any]
@@ -1028,6 +1046,7 @@ class GenerationFinished(Model):
     raw: str | None = None
     usage: Usage
     cost: float | None = None
+    hedged: GenerationFinishedHedged | None = None
     response_id: str | None = Field(default=None, alias="responseId")
     response_model: str | None = Field(default=None, alias="responseModel")
     native: GenerationFinishedNative | None = None
