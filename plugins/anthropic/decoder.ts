@@ -87,12 +87,12 @@ export class AnthropicDecoder implements Decoder {
       return;
     }
     if (frame.event === "error") return this.#event("error", { error: data }, out);
-    this.#fail("an event is not valid JSON; the stream cannot be trusted further", out);
+    this.#fail("an event is not valid JSON; the stream cannot be trusted further", out, { malformed: true });
   }
 
-  #fail(message: string, out: Delta[]): void {
+  #fail(message: string, out: Delta[], details?: { readonly malformed: true }): void {
     this.#ended = true;
-    out.push({ type: "error", error: broken(message) });
+    out.push({ type: "error", error: broken(message, details) });
   }
 
   #block(block: unknown, place: JsonPlace) {

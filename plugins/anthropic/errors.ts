@@ -27,4 +27,5 @@ export function errorOf(event: unknown): VenturiError {
 }
 
 /** The stream violates its format. */
-export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+export const broken = (message: string, details?: { readonly malformed: true }): VenturiError =>
+  new VenturiError(op, "stream_error", message, details && { details });

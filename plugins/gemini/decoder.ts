@@ -58,7 +58,7 @@ export class GeminiDecoder implements Decoder {
     const data = frame.data.trim();
     if (data === "" || data.startsWith(":")) return this.quirks.count("comment_as_data");
     if (data === "[DONE]") return this.quirks.count("done_sentinel");
-    this.#fail(broken("an event is not valid JSON; the stream cannot be trusted further"), out);
+    this.#fail(broken("an event is not valid JSON; the stream cannot be trusted further", { malformed: true }), out);
   }
 
   #fail(error: VenturiError, out: Delta[]): void {

@@ -34,7 +34,8 @@ export function keyFailure(body: unknown): VenturiError | undefined {
   return new VenturiError(op, "unauthorized", "the provider does not know the key; check apiKey", { details });
 }
 
-export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+export const broken = (message: string, details?: { readonly malformed: true }): VenturiError =>
+  new VenturiError(op, "stream_error", message, details && { details });
 
 /** The model wrote an invalid call; a retry of the same request often succeeds. */
 export const malformedCall = (reason: string, message: string | undefined): VenturiError =>

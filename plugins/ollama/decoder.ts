@@ -26,7 +26,10 @@ export class OllamaDecoder implements Decoder {
     const parsed = this.#json.parse(frame.data);
     if (typeof parsed !== "object" || parsed === null) {
       this.#ended = true;
-      out.push({ type: "error", error: broken("a line is not valid JSON; the stream cannot be trusted further") });
+      out.push({
+        type: "error",
+        error: broken("a line is not valid JSON; the stream cannot be trusted further", { malformed: true }),
+      });
       return;
     }
     this.#line(asRecord(parsed), frame.data, out);

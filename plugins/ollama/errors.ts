@@ -13,4 +13,5 @@ export function errorOf(body: unknown): VenturiError {
   return new VenturiError(op, code, `the provider reported: ${message}`, context);
 }
 
-export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+export const broken = (message: string, details?: { readonly malformed: true }): VenturiError =>
+  new VenturiError(op, "stream_error", message, details && { details });

@@ -47,7 +47,8 @@ export class ResponsesDecoder implements Decoder {
     const events = separated(frame);
     if (events.length > 0) this.quirks.count("events_not_separated");
     for (const event of events) this.push(event, out);
-    if (events.length === 0) this.#fail(out, broken("the provider sent an event that is not valid JSON"));
+    if (events.length === 0)
+      this.#fail(out, broken("the provider sent an event that is not valid JSON", { malformed: true }));
   }
 
   #isNothing(data: string): boolean {

@@ -22,7 +22,8 @@ export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError 
   return new VenturiError(op, code, `the provider reported ${kind}: ${said}`, { details });
 }
 
-export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+export const broken = (message: string, details?: { readonly malformed: true }): VenturiError =>
+  new VenturiError(op, "stream_error", message, details && { details });
 
 const kinds: readonly (readonly [RegExp, Code])[] = [
   [/rate_?limit|insufficient_quota|too_many_requests|\b429\b/i, "rate_limited"],

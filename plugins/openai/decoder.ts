@@ -90,7 +90,8 @@ export class ChatDecoder implements Decoder {
     const events = separated(frame);
     if (events.length > 0) this.quirks.count("events_not_separated");
     for (const event of events) this.push(event, out);
-    if (events.length === 0) this.#fail(out, broken("the provider sent an event that is not valid JSON"));
+    if (events.length === 0)
+      this.#fail(out, broken("the provider sent an event that is not valid JSON", { malformed: true }));
   }
 
   #chunk(chunk: Json, event: string, out: Delta[]): void {

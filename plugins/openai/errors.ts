@@ -29,7 +29,8 @@ function refusedKey(failure: HttpFailure): VenturiError | undefined {
   return httpFailure(op, { ...failure, status: 401 });
 }
 
-export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+export const broken = (message: string, details?: { readonly malformed: true }): VenturiError =>
+  new VenturiError(op, "stream_error", message, details && { details });
 
 const exhausted = /insufficient_quota|billing|quota_exceeded|credit/i;
 

@@ -8,7 +8,7 @@ describe("docs/why.md", () => {
     const page = readFileSync("docs/why.md", "utf8");
     const listed = [...page.matchAll(/^\| `([a-z_]+)` +\| (.+?) +\|$/gm)];
     const found = Object.fromEntries(listed.map(([, name = "", meaning = ""]) => [name, meaning]));
-    for (const [name, meaning] of Object.entries(causes)) expect(found[name], name).to.equal(meaning);
+    for (const [name, { means }] of Object.entries(causes)) expect(found[name], name).to.equal(means);
   });
 
   it("at least twenty problems are planted, each cause's name a known one", () => {

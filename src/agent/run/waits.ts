@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/ports/clock.ts";
-import { noStalls, type PastStall, type Stalls } from "../../core/ports/stalls.ts";
+import { idle, noStalls, type PastStall, type Stalls } from "../../core/ports/stalls.ts";
 import type { EventBody } from "../../core/run/events.ts";
 import { noticeable, type TimePart, type Waited } from "../../core/run/run-times.ts";
 
@@ -97,9 +97,11 @@ export class Waits {
   }
 
   /** Nobody learns of another tenant's runs. */
-  #blamed({ culprit, isGuess }: PastStall): string {
-    if (culprit === undefined) return "";
+  #blamed({ culprit, isGuess, busy }: PastStall): string {
+    const isIdle = !busy && isGuess;
+    if (culprit === undefined) return isIdle ? idle : "";
     const who = culprit.tenant === this.#tenant ? `${culprit.what} of run ${culprit.run}` : "another tenant's run";
+    if (isIdle) return `${idle}, while ${who} ran`;
     return isGuess ? `something, while ${who} ran,` : who;
   }
 

@@ -313,8 +313,14 @@ const failed = (error: VenturiError): Outcome => ({
 
 function toolError(tool: Tool, thrown: unknown): VenturiError {
   if (VenturiError.isInstance(thrown)) return wrap("tool.call", thrown);
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = thrown instanceof Error ? `${thrown.message}${codeBehind(thrown)}` : String(thrown);
   return new VenturiError("tool.call", "tool_failed", `${tool.name}: ${message}`, { cause: thrown });
+}
+
+/** "fetch failed" alone says nothing: which error was behind it, if that has a name. */
+function codeBehind({ cause }: Error): string {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException; // an error of Node, or anything
+  return typeof code === "string" && code.length <= 64 ? ` (${code})` : "";
 }
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<string, unknown> =>

@@ -18,7 +18,13 @@ export interface PastStall {
   readonly culprit: Culprit | undefined;
   /** It is not known who was responsible, only that this one was under way. */
   readonly isGuess: boolean;
+  /** False if the process used no processor meanwhile: it was suspended or starved, or waited for the system. */
+  readonly busy: boolean;
 }
+
+/** Name of a stall in which the process did nothing. */
+export const idle = "nothing was executed";
+export const isIdle = (name: string): boolean => name.startsWith(idle);
 
 /** How long synchronous code has blocked this process's event loop. */
 export interface Stalls {

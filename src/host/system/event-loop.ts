@@ -145,11 +145,12 @@ export class EventLoopMonitor implements Stalls {
     const { part, from, ms } = stall;
     const blamed = this.#plugins.culprit(from, from + ms);
     this.#order += 1;
-    this.#recent.push({ order: this.#order, ...stall, ...blamed });
+    const busy = used > ms / 2;
+    this.#recent.push({ order: this.#order, ...stall, ...blamed, busy });
     if (this.#recent.length > mostRecent) this.#recent.shift();
     const culprit =
       blamed.culprit && !blamed.isGuess ? `${blamed.culprit.what} of run ${blamed.culprit.run}` : undefined;
-    this.#report({ part, ms, culprit, busy: used > ms / 2 });
+    this.#report({ part, ms, culprit, busy });
   }
 
   #observeCollections(): void {

@@ -122,18 +122,24 @@ const requestId = (headers: HttpHeaders): { requestId?: string } => {
 /** Waiting does not help against these, although the status suggests it. */
 const exhausted = /insufficient_quota|billing|spend_limit|credit balance|quota_exceeded/i;
 
-export function retryHints(
-  status: number,
-  headers: HttpHeaders,
-  body: unknown,
-): { retryAfterMs?: number; retry?: boolean } {
+interface RetryHints {
+  retryAfterMs?: number;
+  retry?: boolean;
+  /** No quota or credit is left. */
+  exhausted?: boolean;
+}
+
+export function retryHints(status: number, headers: HttpHeaders, body: unknown): RetryHints {
   const wait = vendorNumber(waitOf(headers)) ?? vendorNumber(waitInBody(body));
   const should = header(headers, "x-should-retry");
-  const hints: { retryAfterMs?: number; retry?: boolean } = {};
+  const hints: RetryHints = {};
   if (wait !== undefined) hints.retryAfterMs = wait;
   if (should === "true" || should === "false") hints.retry = should === "true";
   else if (status === 409) hints.retry = true;
-  else if (status === 429 && wait === undefined && exhausted.test(JSON.stringify(body) ?? "")) hints.retry = false;
+  else if (status === 429 && wait === undefined && exhausted.test(JSON.stringify(body) ?? "")) {
+    hints.retry = false;
+    hints.exhausted = true;
+  }
   return hints;
 }
 

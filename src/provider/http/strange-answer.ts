@@ -24,6 +24,12 @@ export function explained(error: VenturiError, { status, headers }: Opened, head
     // Asking again brings the same page.
     return new VenturiError(error.op, "unavailable", message, { details: { ...facts, page: true, retry: false } });
   }
+  const encoding = header(headers, "content-encoding") ?? "identity";
+  if (encoding !== "identity") {
+    const message = `${what} and content-encoding ${encoding.slice(0, 40)}, which was not asked for: does a proxy compress it?`;
+    const details = { ...error.details, status, contentType, malformed: true };
+    return new VenturiError(error.op, "stream_error", message, { details });
+  }
   const message = `${error.message}; it answered ${status} with ${contentType}, which begins with: ${began}`;
   return new VenturiError(error.op, error.code, message, { details: facts });
 }

@@ -1,6 +1,6 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
-import type { TimePart } from "../../core/run/run-times.ts";
-import type { Cause } from "./causes.ts";
+import { isIdle } from "../../core/ports/stalls.ts";
+import { type Cause, causeOfCode, causeOfFinish, causeOfPart, causeOfProvider } from "./causes.ts";
 import type { Share } from "./shares.ts";
 import type { Story, ToolStory } from "./story.ts";
 
@@ -12,10 +12,18 @@ export function causeOf(story: Story): Cause {
   const { end } = story;
   if (end?.type === "run.failed") return causeOfError(story, end.error);
   if (story.stranded) return "stranded";
-  const odd = end === undefined ? undefined : oddEnds[end.finish];
-  if (odd !== undefined) return odd;
+  const odd = end === undefined ? undefined : causeOfFinish(end.finish);
+  if (odd !== undefined) return odd === "limit" ? (futile(story) ?? odd) : odd;
   if (story.tools.size === 0 && isEmpty(story)) return "empty_answer";
   return slowest(story) ?? mishap(story) ?? "nothing";
+}
+
+/** Why the run got nowhere until its limit: no call did any good. */
+function futile({ rejected, tools }: Story): Cause | undefined {
+  const called = [...tools.values()];
+  if (called.some(({ error }) => error === undefined)) return undefined;
+  if (rejected.length > called.length) return "bad_arguments";
+  return called.length > 1 ? (called.some(isFailedAgent) ? "called_agent" : "tool_failed") : undefined;
 }
 
 /** A model that was asked and said nothing, but for its reasoning. */
@@ -26,48 +34,9 @@ export const isEmpty = ({ end, attempts }: Pick<Story, "end" | "attempts">): boo
   end.output === "" &&
   end.object === undefined;
 
-const oddEnds: Readonly<Record<string, Cause>> = {
-  length: "answer_cut",
-  content_filter: "refused",
-  refusal: "refused",
-  max_rounds: "limit",
-  max_tool_calls: "limit",
-  max_tokens: "limit",
-  budget: "limit",
-  max_time: "limit",
-  max_output: "limit",
-  repeated_calls: "limit",
-};
-
-const byCode: Readonly<Record<string, Cause>> = {
-  stream_interrupted: "cancelled",
-  shutting_down: "shutdown",
-  max_rounds_exceeded: "limit",
-  budget_exceeded: "limit",
-  plugin_failed: "plugin_failed",
-  journal_failed: "journal_failed",
-  record_invalid: "journal_failed",
-  worker_crashed: "worker_crashed",
-  tool_timeout: "tool_timeout",
-  tool_denied: "denied",
-  tool_failed: "tool_failed",
-  tool_not_found: "bad_arguments",
-  tool_invalid_arguments: "bad_arguments",
-};
-
-const ofProvider: Readonly<Record<string, Cause>> = {
-  rate_limited: "rate_limited",
-  unavailable: "provider_unavailable",
-  unauthorized: "provider_refused",
-  forbidden: "provider_refused",
-  stream_error: "stream_cut",
-  timeout: "provider_silent",
-  idle_timeout: "provider_silent",
-};
-
 function causeOfError(story: Story, error: ErrorJson): Cause {
   if (error.details?.breaker === "open") return "breaker_open";
-  const known = byCode[error.code];
+  const known = error.code === "internal" ? undefined : causeOfCode(error.code);
   if (known === "worker_crashed") return crashOf(story);
   if (known === "tool_failed" && [...story.tools.values()].some(isFailedAgent)) return "called_agent";
   if (known !== undefined) return known;
@@ -84,40 +53,14 @@ const crashOf = ({ crashes }: Story): Cause =>
 /** As `deathOf` puts it: by a status, not by a signal. */
 export const isExit = (name: string): boolean => name.startsWith("ended its process (status");
 
-/** The status is more specific than the code meant for the caller. */
-function causeOfProvider({ code, details }: ErrorJson): Cause {
-  if (details?.page === true) return "not_the_provider";
-  if (details?.empty === true) return "empty_answer";
-  if (details?.status === 401 || details?.status === 403) return "provider_refused";
-  if (details?.status === 404) return "model_missing";
-  return ofProvider[code] ?? "provider_error";
-}
-
 const isFailedAgent = ({ child, error }: ToolStory): boolean => child !== undefined && error !== undefined;
-
-const byPart: Readonly<Record<TimePart, Cause>> = {
-  queue: "queued",
-  providerWait: "provider_slow",
-  providerStream: "provider_stream",
-  providerStall: "provider_stall",
-  failedAttempt: "provider_unavailable",
-  backoff: "backoff",
-  tool: "slow_tool",
-  approval: "waited_for_person",
-  down: "taken_over",
-  client: "slow_client",
-  journal: "slow_journal",
-  blocked: "blocked_loop",
-  gc: "garbage_collection",
-  hook: "slow_hook",
-  runtime: "runtime",
-};
 
 function slowest(story: Story): Cause | undefined {
   const [most] = story.shares.all;
   if (most === undefined || most.ms < noticeable) return undefined;
   // A merely slow answer needs no explanation if something else went wrong.
-  if ((most.part === "providerStream" || most.part === "providerWait") && most.ms < 1_000) return mishap(story);
+  const isAnswer = most.part === "providerStream" || most.part === "providerWait";
+  if (isAnswer && most.ms < 1_000 && story.end !== undefined) return mishap(story);
   return refined(story, most);
 }
 
@@ -135,9 +78,10 @@ function refined(story: Story, { part, name }: Share): Cause {
     if (tools.some(({ error }) => error?.code === "tool_timeout")) return "tool_timeout";
   }
   if (part === "down" && story.crashes.length > 0) return crashOf(story);
+  if (part === "blocked" && isIdle(name)) return "process_stopped";
   if (part === "journal" && name !== "") return "journal_failed";
   if (part === "approval" && story.questions.some(isUnanswered)) return "unanswered";
-  return byPart[part];
+  return causeOfPart(part);
 }
 
 /** What went wrong in a run that succeeded. */

@@ -160,7 +160,8 @@ export class Story {
     this.tools.set(event.call, { ...tool, error: event.ok ? undefined : event.error, ...cut });
   }
 
-  #ask({ type, call, name, origin }: AskedEvent): void {
+  /** A plugin in JavaScript may have left the name out. */
+  #ask({ type, call, name = "", origin }: AskedEvent): void {
     const asks = type === "approval.requested" ? "approval" : "answer";
     const question: QuestionStory = { asks, name, agent: origin?.agent, answer: undefined };
     this.questions.push(question);

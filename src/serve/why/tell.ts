@@ -1,4 +1,5 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
+import { idle, isIdle } from "../../core/ports/stalls.ts";
 import type { TimePart } from "../../core/run/run-times.ts";
 import type { Attempt } from "./attempt.ts";
 import { isEmpty, isExit, isUnanswered } from "./judge.ts";
@@ -49,7 +50,14 @@ function ending(story: Story): string {
   if (end.type === "run.failed")
     return `the run failed after ${took}: ${end.error.code}: ${trim(end.error.err)} (${end.error.op})`;
   const odd = oddEnds[end.finish];
-  return odd === undefined ? "" : `${odd} after ${took}`;
+  return odd === undefined ? "" : `${odd}${end.finish === "repeated_calls" ? mostCalled(story) : ""} after ${took}`;
+}
+
+/** Of which tool, and how often it was called. */
+function mostCalled({ tools, rejected }: Story): string {
+  const names = Map.groupBy([...tools.values(), ...rejected], ({ name }) => name);
+  const [most] = [...names].sort(([, left], [, right]) => right.length - left.length);
+  return most === undefined ? "" : ` (${most[0]}, ${count(most[1].length, "time")})`;
 }
 
 const nowDoing: Partial<Record<TimePart, string>> = {
@@ -98,8 +106,11 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
       return toolSentence(story, share, { of, children });
     case "approval":
       return `${of} ${waited(story.questions, name)}`;
-    case "queue":
-      return `${of} passed before the run began: ${name === "" ? "no worker had room for it" : `an earlier run of its session, ${name}, ${story.now === "queue" && story.end === undefined ? "is" : "was"} under way`}`;
+    case "queue": {
+      const doing = story.now === "queue" && story.end === undefined ? "is under way" : "was under way";
+      const ahead = `an earlier run of its session, ${name}, ${children.get(name) ?? doing}`;
+      return `${of} passed before the run began: ${name === "" ? "no worker had room for it" : ahead}`;
+    }
     case "down":
       return `${of} nobody worked on it: ${crashIn(story, name)}`;
     case "client":
@@ -109,7 +120,9 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
         ? `${of} the run waited for the journal to take what it wrote`
         : `${of} the journal could not be written: ${trim(name)}`;
     case "blocked":
-      return `${of} ${name === "" ? "something" : name} kept the process busy`;
+      return isIdle(name)
+        ? `${of} the process stood still: it was suspended, had no processor or waited for the system${name.slice(idle.length)}`
+        : `${of} ${name === "" ? "something" : name} kept the process busy`;
     case "gc":
       return `${of} went into garbage collection${name === "" ? "" : `: ${name} filled the memory`}`;
     case "hook":
@@ -142,8 +155,10 @@ function failures(story: Story, name: string): string {
   return [...groups].map(([kind, group]) => count(group.length, kind)).join(" and ") || "failures";
 }
 
-const kindOf = ({ code, details }: ErrorJson): string =>
-  typeof details?.status === "number" ? String(details.status) : code.replaceAll("_", " ");
+const kindOf = ({ code, details }: ErrorJson): string => {
+  if (typeof details?.status === "number") return String(details.status);
+  return code === "unavailable" ? "failed connection" : code.replaceAll("_", " ");
+};
 
 function asked(story: Story, name: string): string {
   const waits = story.backoffs

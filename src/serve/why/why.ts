@@ -55,10 +55,19 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
     const why = await explainRun(source, child, depth + 1).catch(() => undefined);
     if (why !== undefined) children.set(child, why.summary);
   }
+  if (story.end === undefined && story.now === "queue") await tellAhead(source, story, children);
   const cause = causeOf(story);
-  const summary = tell(story, children) || causes[cause];
+  const summary = tell(story, children) || causes[cause].means;
   const ms = Math.round(story.shares.total);
-  return { run, agent: row.agent, cause, meaning: causes[cause], summary, ms, parts: partsOf(story.shares) };
+  return { run, agent: row.agent, cause, meaning: causes[cause].means, summary, ms, parts: partsOf(story.shares) };
+}
+
+/** Whether the run ahead waits for a person or for nobody: its whole session waits with it. */
+async function tellAhead(source: WhySource, story: Story, told: Map<string, string>): Promise<void> {
+  const name = story.times.segments.findLast(({ part }) => part === "queue")?.name ?? "";
+  const row = name === "" ? undefined : await source.row(name).catch(() => undefined);
+  if (row?.stranded) told.set(name, "cannot go on: no worker has its agent");
+  else if (row !== undefined && row.asking > 0) told.set(name, "waits for a person");
 }
 
 /** Earlier releases wrote no waits beside their events, only the sums of two of them at the end. */

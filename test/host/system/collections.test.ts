@@ -24,7 +24,7 @@ describe("collections of garbage", () => {
     expect(monitor.since(0)).to.deep.equal([]);
     for (let n = 0; n < 5; n += 1) collection(20_000 + n * 100, 45);
     expect(monitor.since(0)).to.deep.equal([
-      { order: 1, part: "gc", from: 20_000, ms: 225, culprit: undefined, isGuess: true },
+      { order: 1, part: "gc", from: 20_000, ms: 225, culprit: undefined, isGuess: true, busy: true },
     ]);
     expect(reports.map(({ part, ms }) => [part, ms])).to.deep.equal([["gc", 225]]);
     expect(monitor.recent().blockedMs).to.equal(0);
