@@ -144,7 +144,7 @@ describe("an error response of a provider", () => {
     expect(hints({ "x-should-retry": "false" }, {}, 409)).to.deep.equal({ retry: false });
     expect(hints({ "x-should-retry": "maybe" }, {}, 409)).to.deep.equal({ retry: true });
     for (const word of ["insufficient_quota", "Billing", "spend_limit", "credit balance", "quota_exceeded"]) {
-      expect(hints({}, { error: { code: word } }), word).to.deep.equal({ retry: false });
+      expect(hints({}, { error: { code: word } }), word).to.deep.equal({ retry: false, exhausted: true });
       expect(hints({}, { error: { code: word } }, 503), word).to.deep.equal({});
       expect(hints({ "retry-after": "1" }, { error: { code: word } }), word).to.deep.equal({ retryAfterMs: 1_000 });
     }
