@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Turns of the main threads of the processes that were started with `env`. */
+/** Turns of the main threads, and sizes, of the processes that were started with `env`. */
 export class Turns {
   readonly #folder = mkdtempSync(join(tmpdir(), "venturi-turns-"));
 
@@ -11,16 +11,18 @@ export class Turns {
     return { VENTURI_TURNS: this.#folder, NODE_OPTIONS: `--import ${preload}` };
   }
 
-  /** The longest since then, ms of processor time; 0 when all were short. */
-  longestSince(since: number): number {
-    let longest = 0;
+  /** The longest since then, ms of processor time, 0 when all were short; and the largest size of a process, MiB. */
+  since(since: number): { longest: number; largest: number } {
+    let [longest, largest] = [0, 0];
     for (const name of readdirSync(this.#folder)) {
       for (const line of readFileSync(join(this.#folder, name), "utf8").trim().split("\n")) {
-        const [at = 0, ms = 0] = line.split(" ").map(Number);
-        if (at >= since && ms > longest) longest = ms;
+        const [at = 0, ms = 0, size = 0] = line.split(" ").map(Number);
+        if (at < since) continue;
+        longest = Math.max(longest, ms);
+        largest = Math.max(largest, size);
       }
     }
-    return longest;
+    return { longest, largest };
   }
 
   remove(): void {

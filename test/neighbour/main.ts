@@ -32,18 +32,22 @@ const attempts = 3;
 const pause = 100;
 
 const sha256 = (key: string) => createHash("sha256").update(key).digest("hex");
-const config = (port: number, processes: number) => `
+/** What the loud one sends goes to a vendor of its own, so that the quiet one's is as quick as ever. */
+const config = (ports: { quiet: number; loud: number }, processes: number) => `
 version: 1
-providers: { up: { type: openai, baseUrl: "http://127.0.0.1:${port}/v1", apiKey: none } }
+providers:
+  up: { type: openai, baseUrl: "http://127.0.0.1:${ports.quiet}/v1", apiKey: none }
+  large: { type: openai, baseUrl: "http://127.0.0.1:${ports.loud}/v1", apiKey: none }
 tools:
   pay: { type: module, path: ./pay.mjs, approval: always }
   large: { type: module, path: ./large.mjs }
 agents:
-  hello: { model: up/hello }
+  quiet: { model: up/hello }
+  hello: { model: large/hello }
   cut: { model: up/cut }
   poison: { model: up/poison }
   ask: { model: up/ask, tools: [pay] }
-  fetch: { model: up/fetch, tools: [large] }
+  fetch: { model: large/fetch, tools: [large] }
 journal: { type: sqlite, path: ./runs.db }
 channels: { http: {}, anthropic: {}, ai-sdk: {}, ag-ui: {} }
 server:
@@ -72,14 +76,21 @@ interface Row {
   readonly waves: number;
   /** The longest of a main thread, ms of processor time. */
   readonly turn: number;
+  /** The largest process, MiB. */
+  readonly size: number;
   /** The machine meanwhile. */
   readonly around: string;
 }
 
-const heading = `\n${" ".repeat(35)}idle    idle\n${"".padEnd(32)}${["p50", "p99", "runs", "p50", "p99", "waves", "turn"].map((name) => name.padStart(7)).join(" ")}`;
+const heading = `\n${" ".repeat(35)}idle    idle\n${"".padEnd(32)}${["p50", "p99", "runs", "p50", "p99", "waves", "turn", "MiB"].map((name) => name.padStart(7)).join(" ")}`;
 
-const upstream = new Worker(new URL("./upstream.js", import.meta.url));
-const [port] = (await once(upstream, "message")) as [number];
+const upstreams = ["quiet", "loud"].map(
+  (workerData) => new Worker(new URL("./upstream.js", import.meta.url), { workerData }),
+);
+const [[quiet], [loud]] = (await Promise.all(upstreams.map((thread) => once(thread, "message")))) as [
+  [number],
+  [number],
+];
 const prober = new Worker(new URL("./prober.js", import.meta.url));
 const attacker = new Worker(new URL("./attacker.js", import.meta.url));
 const probe = async (url: string): Promise<Probed> => {
@@ -98,7 +109,7 @@ let broken = 0;
 const began = performance.now();
 for (const processes of values.processes.map(Number)) {
   const turns = new Turns();
-  const files = { "venturi.yaml": config(port, processes), "pay.mjs": pay, "large.mjs": large };
+  const files = { "venturi.yaml": config({ quiet, loud }, processes), "pay.mjs": pay, "large.mjs": large };
   const service = await ServiceProcess.start(files, turns.env);
   try {
     for (let warm = 0; warm < 2; warm++) await probe(service.url);
@@ -120,7 +131,7 @@ for (const processes of values.processes.map(Number)) {
     turns.remove();
   }
 }
-await Promise.all([upstream, prober, attacker].map((thread) => thread.terminate()));
+await Promise.all([...upstreams, prober, attacker].map((thread) => thread.terminate()));
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 print(`\n${broken === 0 ? "all within the bound" : `${broken} beyond the bound`}, after ${minutes} minutes`);
 process.exit(broken === 0 ? 0 : 1);
@@ -133,6 +144,7 @@ async function measured({ service, turns }: Measuring, attack: string): Promise<
   const during: Probed = { times: [], failed: [] };
   let waves = 0;
   let turn = 0;
+  let size = 0;
   for (let window = 0; window < Number(values.windows); window++) {
     await sleep(pause);
     add(idle, await probe(url));
@@ -140,9 +152,11 @@ async function measured({ service, turns }: Measuring, attack: string): Promise<
     await order({ go: true });
     add(during, await probe(url));
     waves = await order({ stop: true });
-    turn = Math.max(turn, turns.longestSince(since));
+    const { longest, largest } = turns.since(since);
+    turn = Math.max(turn, longest);
+    size = Math.max(size, largest);
   }
-  return { idle, during, waves, turn, around: machine.words() };
+  return { idle, during, waves, turn, size, around: machine.words() };
 }
 
 function wrongIn({ idle, during, turn }: Row, alive: boolean): string {
@@ -152,8 +166,17 @@ function wrongIn({ idle, during, turn }: Row, alive: boolean): string {
   return turn > longestTurn ? "TOO LONG A TURN" : "";
 }
 
-function line(name: string, { idle, during, waves, turn, around }: Row, wrong: string): string {
-  const figures = [at(idle, 0.5), at(idle, 0.99), during.times.length, at(during, 0.5), at(during, 0.99), waves, turn];
+function line(name: string, { idle, during, waves, turn, size, around }: Row, wrong: string): string {
+  const figures = [
+    at(idle, 0.5),
+    at(idle, 0.99),
+    during.times.length,
+    at(during, 0.5),
+    at(during, 0.99),
+    waves,
+    turn,
+    size,
+  ];
   const columns = figures.map((value) => String(Math.round(value)).padStart(7)).join(" ");
   return `${name.padEnd(32)}${columns}   ${around}  ${wrong}`;
 }

@@ -25,7 +25,7 @@ parentPort?.on("message", async ({ url, key, runs }: Probe) => {
       const response = await fetch(`${url}/v1/runs`, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
-        body: JSON.stringify({ agent: "hello", input: "go" }),
+        body: JSON.stringify({ agent: "quiet", input: "go" }),
         signal: AbortSignal.timeout(patience),
       });
       const body = (await response.json()) as { output?: string };

@@ -1,6 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { parentPort } from "node:worker_threads";
+import { setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+
+// As the attacker: it stands for another machine.
+if (workerData === "loud") setPriority(10);
 
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
@@ -30,12 +34,14 @@ function asks(response: ServerResponse, again: boolean, asked: string): void {
 
 const server = createServer((request, response) => {
   let head = "";
-  let tail = "";
+  let before: Buffer = Buffer.alloc(0);
+  let last: Buffer = Buffer.alloc(0);
   request.on("data", (bytes: Buffer) => {
     if (head.length < 10_000) head += bytes.toString("latin1");
-    tail = (tail + bytes.subarray(-10_000).toString("latin1")).slice(-10_000);
+    [before, last] = [last, bytes];
   });
   request.on("end", () => {
+    const tail = Buffer.concat([before, last]).toString("latin1").slice(-10_000);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const model = /"model":"(\w+)"/.exec(head + tail)?.[1] ?? "hello";
     (answers[model] ?? answers.hello)?.(response, (head + tail).includes('"role":"tool"'));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
-import { inSlices } from "../../core/values/in-slices.ts";
+import { inSlices, turnFor } from "../../core/values/in-slices.ts";
 import { sliced } from "../../core/values/json-bytes.ts";
 
 /** Smaller values are converted in one turn: a fraction of a millisecond. */
@@ -73,11 +73,9 @@ export async function base64OfPieces(pieces: AsyncIterable<Uint8Array>): Promise
 
 export async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += slice) {
-    if (at > 0) await inSlices(nothing());
+    if (at > 0) await turnFor(0);
     yield bytes.subarray(at, at + slice);
   }
 }
-
-function* nothing(): Generator<void, void> {}
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -9,6 +9,8 @@ interface Job {
   readonly work: Generator<void, unknown>;
   /** Calls as whoever asked for the work: should it block the process, they are to blame. */
   readonly asAsked: ReturnType<typeof AsyncLocalStorage.snapshot>;
+  /** What it takes besides, elsewhere, ms. */
+  readonly elsewhere: number;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
@@ -24,16 +26,21 @@ let workedUntil = 0;
  * Does work on a large value in slices of a few milliseconds, one of one value at a time, by turns between tenants, and leaves more
  * time than it takes to all else of the process in between. The work may be interrupted wherever it yields.
  */
-export function inSlices<T>(work: Generator<void, T>, tenant = tenantDoing()): Promise<T> {
+export function inSlices<T>(work: Generator<void, T>, tenant = tenantDoing(), elsewhere = 0): Promise<T> {
   return new Promise((resolve, reject) => {
     const asAsked = AsyncLocalStorage.snapshot();
-    const job = { work, asAsked, resolve: resolve as (value: unknown) => void, reject }; // what this work returns
+    const job = { work, asAsked, elsewhere, resolve: resolve as (value: unknown) => void, reject }; // what this work returns
     const line = lines.get(tenant);
     if (line === undefined) lines.set(tenant, [job]);
     else line.push(job);
     if (!isScheduled) schedule();
   });
 }
+
+/** Waits for a turn among those, for what takes the thread about so many ms soon after: a piece of a large value that is sent. */
+export const turnFor = (ms: number, tenant?: string): Promise<void> => inSlices(nothing(), tenant, ms);
+
+function* nothing(): Generator<void, void> {}
 
 function schedule(): void {
   isScheduled = true;
@@ -50,6 +57,7 @@ function doSlice(): void {
     lines.delete(tenant);
     const job = line.shift();
     if (job !== undefined && !job.asAsked(isDone, job, began + slice - spent)) line.push(job);
+    else spent += job?.elsewhere ?? 0;
     if (line.length > 0) lines.set(tenant, line);
     break;
   }

@@ -21,6 +21,7 @@ import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
+import { turnFor } from "../../core/values/in-slices.ts";
 import { LazySet } from "../../core/values/lazy-collections.ts";
 import type { Turns } from "../memory/turns.ts";
 import type { Admission, Place } from "./admission.ts";
@@ -29,6 +30,9 @@ import type { KeyHolder } from "./key-holder.ts";
 
 /** Runs remembered as started by one socket. */
 const mostStarted = 10_000;
+
+/** Handing a piece of content to a socket, ms: 1 MiB in 16 writes. */
+const pieceTime = 2;
 
 /** What a start is counted against. `charge` counts it against the caller's rate and rejects with `rate_limited`. */
 interface Admit {
@@ -198,7 +202,11 @@ export class CallerRuns implements Runs {
   async contentPieces(run: string, hash: string): ReturnType<Runs["contentPieces"]> {
     await this.#own(run, "see");
     const pieces = await this.#inTurn(() => this.#runs.contentPieces(run, hash));
-    return eachIn(pieces, (next) => this.#inTurn(next));
+    const { tenant } = this.#caller;
+    return eachIn(pieces, async (next) => {
+      await turnFor(pieceTime, tenant); // its reader is whoever drained the socket
+      return await this.#inTurn(next);
+    });
   }
 
   async pending(run: string): ReturnType<Runs["pending"]> {
