@@ -160,4 +160,73 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
     again: (loud) => Promise.all(Array.from({ length: 8 }, () => loud.get("/v1/approvals?limit=200"))),
   },
+  "short texts, 30 MiB of them": {
+    prepare: async () => {
+      const text = "lorem ipsum ".repeat(255);
+      return JSON.stringify({
+        agent: "hello",
+        input: user(Array.from({ length: 10_000 }, () => ({ type: "text", text }))),
+      });
+    },
+    again: (loud, body) => loud.post("/v1/runs", String(body)),
+  },
+  "99,000 values": {
+    prepare: async () => {
+      const list = Array.from({ length: 99_000 }, (_, index) => index);
+      return JSON.stringify({ agent: "hello", input: { text: "go", variables: { list } } });
+    },
+    again: (loud, body) => loud.post("/v1/runs", String(body)),
+  },
+  "2,000 tools": {
+    prepare: async () => {
+      const field = (index: number) => ({ type: "string", description: `field ${index} ${"x".repeat(40)}` });
+      const properties = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`field${index}`, field(index)]));
+      const tools = Array.from({ length: 2_000 }, (_, index) => ({
+        type: "function",
+        function: { name: `tool_${index}`, description: "does something", parameters: { type: "object", properties } },
+      }));
+      return JSON.stringify({ model: "hello", messages: [{ role: "user", content: "go" }], tools });
+    },
+    again: (loud, body) => loud.post("/v1/chat/completions", String(body)),
+  },
+  "WebSocket messages of 31 MiB": {
+    again: async (loud) => {
+      const { host } = new URL(loud.url);
+      const socket = new WebSocket(`ws://${host}/ws`, ["venturi", "bearer.loud"]);
+      await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
+      const over = new Promise((resolve) => {
+        socket.addEventListener("message", resolve, { once: true });
+        socket.addEventListener("close", resolve, { once: true });
+      });
+      socket.send(JSON.stringify({ type: "run", agent: "hello", input: filled(31 * mebibyte) }));
+      await Promise.race([over, sleep(holding)]);
+      socket.close();
+    },
+  },
+  "followers that do not read": {
+    prepare: (loud) => largeRun(loud, mebibyte),
+    again: async (loud, run) => {
+      const { port } = new URL(loud.url);
+      const sockets = Array.from({ length: 120 }, () => {
+        const socket = connect(Number(port), "127.0.0.1").pause();
+        socket.on("error", () => {});
+        socket.write(
+          `GET /v1/runs/${run}/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: ${loud.headers.authorization}\r\n\r\n`,
+        );
+        return socket;
+      });
+      await sleep(holding);
+      for (const socket of sockets) socket.destroy();
+    },
+  },
+  "lists, usage and sums": {
+    again: (loud) =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          loud.get(
+            ["/v1/runs?limit=200", "/v1/runs?q=lorem&limit=200", "/v1/usage?by=agent", "/v1/audit"][index % 4] ?? "",
+          ),
+        ),
+      ),
+  },
 };

@@ -49,7 +49,7 @@ agents:
   ask: { model: up/ask, tools: [pay] }
   fetch: { model: large/fetch, tools: [large] }
 journal: { type: sqlite, path: ./runs.db }
-channels: { http: {}, anthropic: {}, ai-sdk: {}, ag-ui: {} }
+channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, websocket: {} }
 server:
   listen: 0
   processes: ${processes}

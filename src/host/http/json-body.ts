@@ -5,7 +5,7 @@ import { parseUntrusted } from "../../core/errors/untrusted-json.ts";
 import { type Account, type Charge, inputWeight } from "../../core/ports/held.ts";
 import { tenantDoing } from "../../core/values/doing.ts";
 import { textsAt } from "../../core/values/exact-json.ts";
-import { inSlices } from "../../core/values/in-slices.ts";
+import { inSlices, turnFor } from "../../core/values/in-slices.ts";
 import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
@@ -105,7 +105,11 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
   const parsed = parseUntrusted(text, { ...bounds, shortened: strings !== undefined });
   taken(text, strings);
-  return strings === undefined ? parsed : strings.restore(parsed);
+  if (strings === undefined) return parsed;
+  const restored = strings.restore(parsed);
+  // What follows (validation, storing) is a turn of its own.
+  if (text.length > small) await turnFor(0, tenant);
+  return restored;
 }
 
 function* pushed(strings: LongStrings, chunk: Buffer): Generator<void, void> {

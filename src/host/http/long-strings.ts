@@ -16,6 +16,8 @@ const placeholders = new RegExp(`"${placeholder}\\d+"`, "g");
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u001f]/;
 const nothing = Buffer.alloc(0);
+/** Characters besides the long strings. They are parsed, validated and stored as a whole: 4 MiB take 30 ms, and are a million tokens. */
+const mostBeside = 4 * 1024 ** 2;
 
 /**
  * Takes the long strings out of JSON while its bytes arrive, so that a body with a file is never one text that is parsed in
@@ -70,6 +72,7 @@ export class LongStrings {
     }
     if (this.#inString) this.#extend(chunk.subarray(from));
     else this.#text += this.#decoder.write(chunk.subarray(from));
+    if (this.#text.length > mostBeside) throw tooMuchBeside();
   }
 
   /** The text without its long strings; `restore` puts them back into what was parsed from it. */
@@ -183,6 +186,13 @@ function meaningOf(text: string): string {
   if (control.test(text)) throw invalid();
   return text;
 }
+
+const tooMuchBeside = (): VenturiError =>
+  new VenturiError(
+    "request.parse",
+    "too_large",
+    `the body holds more than ${mostBeside / 1024 ** 2} MiB besides its texts of ${long / 1024} KiB and more; join short texts`,
+  );
 
 const invalid = (cause?: unknown): VenturiError =>
   new VenturiError("request.parse", "invalid_input", "this is not valid JSON", { cause });

@@ -72,9 +72,19 @@ describe("JSON whose long strings are taken out while it arrives", () => {
     }
   });
 
+  it("is refused, before all of it has come, when there is more besides them than is worked on in one turn", () => {
+    const short = JSON.stringify("x".repeat(3_000));
+    const texts = Buffer.from(`[${`${short},`.repeat(1_000)}`);
+    for (const bytes of [texts, Buffer.alloc(3_000_000, " "), Buffer.alloc(3_000_000, "1")]) {
+      const strings = new LongStrings();
+      strings.push(bytes);
+      assert.throws(() => strings.push(bytes), /besides its texts of 4 KiB/);
+    }
+  });
+
   it("takes time in proportion to its length, whatever it consists of", () => {
     for (const piece of ["\\n", '\\"', "\\\\", "é", "[", '"",']) {
-      const json = `["${piece.repeat(2_000_000)}`;
+      const json = `["${piece.repeat(piece === '"",' ? 1_000_000 : 2_000_000)}`;
       const started = performance.now();
       const strings = new LongStrings();
       const bytes = Buffer.from(json);

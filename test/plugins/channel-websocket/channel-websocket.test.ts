@@ -166,7 +166,7 @@ describe("channel-websocket", () => {
     for (const row of (await service.runs.list({ state: "running" })).runs) await service.runs.cancel(row.run);
   });
 
-  it("closes on a message larger than a body may be", async () => {
+  it("closes on a message of more than 4 MiB, or than a body may have", async () => {
     const large = await new Client(url()).open();
     large.socket.on("error", () => {});
     large.socket.send("x".repeat(5 * 1024 * 1024));
