@@ -2,6 +2,7 @@
  * What the plugins in this repository share with the runtime beyond `venturi/plugin`. No API: it changes without notice, and
  * packages of @venturi use it in the very version they were released with.
  */
+export { readSchema } from "./agent/schema/json-schema.ts";
 export { codes, isCode } from "./core/errors/codes.ts";
 export { complaintsOf } from "./core/errors/complaints.ts";
 export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts";
@@ -27,9 +28,11 @@ export { joinNative, nativeOf, withFields, withNative } from "./core/model/nativ
 export { efforts, withoutGenerations } from "./core/model/provider.ts";
 export { addUsage, mergeUsage, Usage } from "./core/model/usage.ts";
 export { Clock, sleep, systemClock } from "./core/ports/clock.ts";
+export { Documents, StoredDocument } from "./core/ports/documents.ts";
 export { inputWeight, unlimited } from "./core/ports/held.ts";
 export { DecodedWire, Sample, ServiceView } from "./core/ports/inspect.ts";
 export { Log, silentLog } from "./core/ports/log.ts";
+export { MemoryOwners } from "./core/ports/memory-owners.ts";
 export { StreamPipelines } from "./core/ports/pipeline.ts";
 export { definePlugin } from "./core/ports/plugin.ts";
 export { ChannelRegistry, ProviderRegistry, ToolRegistry } from "./core/ports/registries.ts";
@@ -56,8 +59,10 @@ export {
 export { FeedItem } from "./core/run/feed.ts";
 export { Feedback, GivenFeedback } from "./core/run/feedback.ts";
 export { ForkRequest } from "./core/run/fork.ts";
+export { applyPatch } from "./core/run/json-patch.ts";
 export { joinWires } from "./core/run/kept-wire.ts";
 export { asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/list-query.ts";
+export { MemoryScope, PatchOperation } from "./core/run/memory-events.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";
 export { shownOutput } from "./core/run/projection.ts";
 export { isAsked, questionsOpened } from "./core/run/questions.ts";

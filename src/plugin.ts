@@ -26,6 +26,7 @@ export type * from "./core/model/usage.ts";
 export type * from "./core/ports/channel.ts";
 export type * from "./core/ports/clock.ts";
 export { Clock } from "./core/ports/clock.ts";
+export type * from "./core/ports/documents.ts";
 export type * from "./core/ports/held.ts";
 export type * from "./core/ports/hooks.ts";
 export type * from "./core/ports/inspect.ts";

@@ -32,7 +32,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "src/plugin.ts": ["src/core/", "src/provider/", "src/serve/"],
   "src/plugin-provider.ts": ["src/core/", "src/provider/"],
   "src/plugin-channel.ts": ["src/core/", "src/serve/"],
-  "src/internal.ts": ["src/plugin.ts", "src/core/", "src/provider/", "src/serve/"],
+  "src/internal.ts": ["src/plugin.ts", "src/core/", "src/provider/", "src/serve/", "src/agent/schema/"],
   "src/testing.ts": ["src/testing/"],
   "src/testing/": ["src/testing/", "src/plugin.ts", "src/index.ts", "src/provider/", "src/core/"],
   "src/host/": [

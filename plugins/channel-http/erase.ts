@@ -1,11 +1,12 @@
-import { type ChannelHost, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, type Journal, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
+import { eraseMemory } from "./memory.ts";
 import { Failure } from "./view.ts";
 
 /** Erasure: everything stored of a run or of a conversation. */
-export function mountErase(host: ChannelHost<FastifyInstance>): void {
+export function mountErase(host: ChannelHost<FastifyInstance>, journal: () => Journal): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.delete("/v1/runs/:run", { schema: schemas.run }, async (request) => {
     const runs = host.runsFor(request);
@@ -21,6 +22,8 @@ export function mountErase(host: ChannelHost<FastifyInstance>): void {
     if (rows.length === 0) throw new VenturiError("session.remove", "not_found", `there is no session "${session}"`);
     mustHaveEnded(rows);
     for (const { run } of rows) await runs.remove(run);
+    const tenants = new Set(rows.map(({ tenant }) => tenant));
+    for (const tenant of tenants) await eraseMemory(journal(), { tenant, scope: "session", owner: session });
     return { removed: rows.map(({ run }) => run) };
   });
 }
@@ -50,6 +53,7 @@ const failures = { "4XX": Failure, "5XX": Failure };
 const description =
   "Removes events, request, signals, kept wires, digest, search text and spans. Images and files that no other run uses go with the " +
   "next sweep, an hour later at the earliest; they cannot be read from now on. 409 while a run is under way.";
+const withMemory = " What was remembered of the session goes too.";
 const schemas = {
   run: {
     summary: "Erase an ended run",
@@ -60,7 +64,7 @@ const schemas = {
   },
   session: {
     summary: "Erase a conversation: all its runs",
-    description,
+    description: description + withMemory,
     tags: ["sessions"],
     params: z.object({ session: z.string() }),
     response: { 200: Removed, ...failures },

@@ -25,6 +25,14 @@ const question = {
 };
 
 export const examples = {
+  memory: {
+    document: "profile",
+    scope: "user" as const,
+    owner: "ana",
+    version: 2,
+    value: { name: "Ana", language: "de" },
+    changes: [{ version: 2, at: 1789000000000, by: "support", why: "corrected by phone" }],
+  },
   start: { agent: "assistant", input: "What is 17 * 23?", session: "s-17" },
   startWithMessages: {
     agent: "assistant",

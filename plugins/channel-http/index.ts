@@ -1,4 +1,4 @@
-import { type Channel, definePlugin } from "venturi/plugin";
+import { type Channel, definePlugin, Journal } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountApprovals } from "./approvals.ts";
 import { mountErase } from "./erase.ts";
@@ -7,6 +7,7 @@ import { mountFeedback } from "./feedback.ts";
 import { mountFollow } from "./follow.ts";
 import { mountFork } from "./fork.ts";
 import { mountMe } from "./me.ts";
+import { mountMemory } from "./memory.ts";
 import { Options } from "./options.ts";
 import { mountService } from "./service.ts";
 import { mountSessions } from "./sessions.ts";
@@ -22,8 +23,9 @@ export default definePlugin({
   kind: "channel",
   description: "The native HTTP API: runs as server-sent events",
   options: Options,
-  create: (options): Channel<FastifyInstance> => ({
+  create: (options, { resolve }): Channel<FastifyInstance> => ({
     mount(host) {
+      const journal = () => resolve(Journal);
       mountStart(host, options);
       mountFollow(host);
       mountFeed(host);
@@ -34,7 +36,8 @@ export default definePlugin({
       mountWhy(host);
       mountSignals(host);
       mountSessions(host);
-      mountErase(host);
+      mountErase(host, journal);
+      mountMemory(host, journal);
       mountMe(host);
       mountService(host);
       mountWires(host);

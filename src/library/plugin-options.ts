@@ -496,6 +496,30 @@ export interface Postgres {
   readonly poll?: number | string;
 }
 
+/** Options of the tool `remember`. */
+export interface Remember {
+  /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
+  readonly approval?: "always" | "once" | "never" | {
+    readonly when: string;
+  };
+  /** How long one call may take. */
+  readonly timeout?: number | string;
+  /** Characters of its output that the model gets. */
+  readonly maxOutput?: number | string;
+  /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
+  readonly effect?: "pure" | "idempotent" | "effectful";
+  /** what the document is about: a session, a user, or the agent itself */
+  readonly scope?: "session" | "user" | "agent";
+  /** JSON Schema of the document, an object; a change that does not fit is refused */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  /** what the model is told that the document is for */
+  readonly description?: string;
+  /** the document before its first change */
+  readonly initial?: Readonly<Record<string, unknown>>;
+  /** characters that the document may have as JSON */
+  readonly most?: number;
+}
+
 /** Options of the tool `shell`. */
 export interface Shell {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */

@@ -13,6 +13,7 @@ import type { RunRow } from "../run/run-row.ts";
 import type { Charged } from "../run/run-times.ts";
 import type { SignalBody, SignalKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
+import type { MemoryDocument } from "./documents.ts";
 import type { Charge } from "./held.ts";
 
 export interface AgentInfo {
@@ -24,6 +25,8 @@ export interface AgentInfo {
   /** Models a call may select instead. */
   readonly models: readonly string[];
   readonly tools: readonly ToolSpec[];
+  /** Documents of working memory. */
+  readonly memory?: readonly MemoryDocument[];
   /** JSON Schema of its input variables. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   /** Hash of what models and the journal see of it. */

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Usage } from "../model/usage.ts";
 import type { MemoryEvent, QuestionKind } from "../run/events.ts";
 import type { Schema } from "../values/schema.ts";
+import type { MemoryDocument } from "./documents.ts";
 import type { Log } from "./log.ts";
 
 /** `pure`: no side effects. `idempotent`: safe to repeat with the same key. `effectful`: anything else. */
@@ -197,6 +198,8 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly timeout?: number;
   /** Maximum output sent to the model, in characters; the rest is kept for `read_result`. */
   readonly maxOutput?: number;
+  /** The document of working memory that it changes. */
+  readonly memory?: MemoryDocument;
   /** What else a trace says about each execution, by the semantic conventions: the server, the protocol. No content. */
   spanAttributes?(): Readonly<Record<string, string | number | boolean>>;
   call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;

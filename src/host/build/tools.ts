@@ -88,6 +88,8 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
     ...(effect === undefined ? {} : { effect }),
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
     ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
+    ...(tool.local === undefined ? {} : { local: tool.local }),
+    ...(tool.memory === undefined ? {} : { memory: tool.memory }),
     ...(approval === undefined ? {} : { approval }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxOutput === undefined ? {} : { maxOutput }),

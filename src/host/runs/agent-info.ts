@@ -11,6 +11,7 @@ export const infoOf = (agent: AgentDefinition): AgentInfo => ({
   model: agent.model.name,
   models: [...agent.overrides.models.keys()],
   tools: agent.tools().map(specOf),
+  memory: agent.tools().flatMap(({ memory }) => (memory === undefined ? [] : [memory])),
   inputs: inputsOf(agent),
   revision: agent.revision,
 });

@@ -46,6 +46,7 @@ function declared(tool: Tool): Omit<Tool, "call"> {
     ...(tool.effect === undefined ? {} : { effect: tool.effect }),
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
     ...(tool.local === undefined ? {} : { local: tool.local }),
+    ...(tool.memory === undefined ? {} : { memory: tool.memory }),
     ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
     ...(tool.approval === undefined ? {} : { approval: tool.approval }),
     ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),
