@@ -3,6 +3,7 @@ import { definePlugin, type GenerationRequest, type Wire } from "venturi/plugin"
 import { asCount, asRecord, collectWith, httpOptions, httpProvider } from "venturi/plugin/provider";
 import { z } from "zod";
 import { Credentials } from "./credentials/credentials.ts";
+import { withoutSlash } from "./credentials/keys.ts";
 import { regionOf } from "./credentials/region.ts";
 import { ConverseDecoder, wireName } from "./decoder.ts";
 import { failureOf } from "./errors.ts";
@@ -45,7 +46,7 @@ export default definePlugin({
     const credentials = new Credentials({ ...given, region });
     const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     const urlOf = ({ model }: GenerationRequest, action: string) =>
-      `${baseUrl.replace(/\/+$/, "")}/model/${encodeURIComponent(model)}/${action}`;
+      `${withoutSlash(baseUrl)}/model/${encodeURIComponent(model)}/${action}`;
     return httpProvider({
       name: "bedrock",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true, files: ["application/pdf"] },

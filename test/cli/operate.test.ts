@@ -87,7 +87,7 @@ describe("commands for the running service", function () {
     const wrong = await here("runs", "--status", "done");
     expect([wrong.exit, wrong.err]).to.deep.equal([
       2,
-      'cli.run: cli.runs: invalid_input: --status: "done" is none of ready, running, waiting, finished, failed\n',
+      'cli.run: cli.runs: invalid_input: --status: "done" is none of ready, running, waiting, finished, failed, cancelled\n',
     ]);
     expect((await here("runs", "--since", "soon")).exit).to.equal(2);
   });

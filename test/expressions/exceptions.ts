@@ -99,12 +99,6 @@ export const exceptions: readonly Exception[] = [
     why: "anchored; after the backticks the lookahead reads the line once, and a shorter match fails at its first character",
   },
   {
-    expression: String.raw`/(?:^|\s)(tool|model|code|session|key|tenant|metadata\.[^\s:]+):(?:"([^"]*)"|(\S+))/g`,
-    files: ["plugins/channel-console/web/text/search.ts"],
-    kind: "trusted",
-    why: "what a person typed into the search box of the page, in their own browser",
-  },
-  {
     expression: String.raw`/^(?:00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}|(?!00|ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.*)?)$/`,
     files: ["src/core/values/trace-context.ts"],
     kind: "argued",

@@ -64,12 +64,12 @@ describe("the service mounted in another program", () => {
     const cut = await venturi.fetch(chat({ signal: left.signal }));
     await cut.body?.getReader().read();
     left.abort();
-    await until(async () => (await states()).join() === "done failed");
+    await until(async () => (await states()).join() === "done cancelled");
     const dropped = await venturi.fetch(chat());
     const reader = dropped.body?.getReader();
     await reader?.read();
     await reader?.cancel();
-    await until(async () => (await states()).join() === "done failed,done failed");
+    await until(async () => (await states()).join() === "done cancelled,done cancelled");
   }).timeout(10_000);
 
   it("a reader that begins late gets everything", async () => {

@@ -10,3 +10,5 @@ export interface Keys {
 
 export const unusable = (message: string): VenturiError =>
   new VenturiError("provider.credentials", "unauthorized", message);
+
+export const withoutSlash = (url: string): string => (url.endsWith("/") ? url.slice(0, -1) : url);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { asRecord, asText, parseJson } from "venturi/plugin/provider";
-import { type Keys, unusable } from "./keys.ts";
+import { type Keys, unusable, withoutSlash } from "./keys.ts";
 
 /** On another cloud, or on a laptop, nobody answers: that must not take long. */
 const patience = 1_000;
@@ -28,7 +28,7 @@ function isTrusted(url: string): boolean {
 /** Of a virtual machine, with a session token (IMDSv2); undefined where there is no such service or no role. */
 export async function fromInstance(): Promise<Keys | undefined> {
   if (process.env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true") return undefined;
-  const base = (process.env.AWS_EC2_METADATA_SERVICE_ENDPOINT || "http://169.254.169.254").replace(/\/+$/, "");
+  const base = withoutSlash(process.env.AWS_EC2_METADATA_SERVICE_ENDPOINT || "http://169.254.169.254");
   const lifetime = { "x-aws-ec2-metadata-token-ttl-seconds": "21600" };
   const token = await ask(`${base}/latest/api/token`, { method: "PUT", headers: lifetime });
   if (token === undefined) return undefined;
