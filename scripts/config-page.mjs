@@ -3,6 +3,7 @@ const sections = [
   ["providers", "Providers"],
   ["models", "Models"],
   ["tools", "Tools"],
+  ["guards", "Guards"],
   ["agents", "Agents"],
   ["journal", "Journal"],
   ["channels", "Channels"],

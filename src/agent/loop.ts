@@ -1,13 +1,16 @@
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Signal } from "../core/journal/journal.ts";
 import { textMessage } from "../core/model/messages.ts";
+import type { Question, Verdict } from "../core/ports/tool.ts";
 import type { PendingCall } from "../core/run/events.ts";
+import type { GuardVerdict } from "../core/run/guard-verdict.ts";
 import type { Crash } from "../core/run/signals.ts";
 import { keepOne } from "../core/values/keep-one.ts";
 import { generateOverChain } from "./model/chain.ts";
 import { requestFor, toolsFor } from "./model/request.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
 import { Parking } from "./parking.ts";
+import { blocked } from "./run/guard-filter.ts";
 import { writtenInstructions } from "./run/inputs.ts";
 import type { LimitReached } from "./run/limit-reached.ts";
 import { limitOnCalls, noMoreRounds, tokenLimit } from "./run/limits.ts";
@@ -28,16 +31,19 @@ export class Loop {
   readonly #approvals: Approvals;
   readonly #repetition: Repetition;
   /** Messages sent into the run that no round has included yet. */
-  readonly #messages: { text: string; by: string | undefined; signal: number }[] = [];
+  readonly #messages: { text: string; by: string | undefined; signal: number; guarded: readonly GuardVerdict[] }[] = [];
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
   #released = false;
+  /** Questions of hooks that are asked before the round begins: nothing is lost when the run is parked. */
+  #askingFirst = 0;
   #crash: Crash | undefined;
 
   constructor(run: RunContext) {
     this.#run = run;
     this.#approvals = new Approvals(run);
-    this.#parking = new Parking(run, () => this.#dispatcher?.onlyAsking === true && !this.#approvals.answering);
+    this.#parking = new Parking(run, () => this.#onlyAsking && !this.#approvals.answering);
+    run.ask = (question, round) => this.#askForHook(question, round);
     this.#repetition = new Repetition(run.state);
     const stopTools = () => void this.#dispatcher?.cancel(run.signal.reason);
     run.signal.addEventListener("abort", stopTools, { once: true });
@@ -52,7 +58,8 @@ export class Loop {
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;
-      this.#messages.push({ text: String(body.text ?? ""), by, signal: signal.number });
+      const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // written by `RunSignals`
+      this.#messages.push({ text: String(body.text ?? ""), by, signal: signal.number, guarded });
       return;
     }
     this.#approvals.resolve(String(body.call), {
@@ -73,7 +80,7 @@ export class Loop {
 
   /** A shutdown does not fail a run that only waits for approval: it is parked, or released if it cannot be parked. */
   interrupt(reason: VenturiError): void {
-    const waits = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
+    const waits = reason.code === "shutting_down" && this.#onlyAsking;
     if (!waits || this.#run.signal.aborted) return this.#run.abort(reason);
     if (this.#run.parts.parkAfter === undefined || !this.#parking.park()) this.release(reason);
   }
@@ -82,6 +89,24 @@ export class Loop {
     this.#released = true;
     this.#run.abort(reason);
     this.#run.fence();
+  }
+
+  get #onlyAsking(): boolean {
+    return this.#askingFirst > 0 || this.#dispatcher?.onlyAsking === true;
+  }
+
+  async #askForHook({ id, ...question }: Question, round: number): Promise<Verdict> {
+    const isFirst = this.#run.state.round === undefined;
+    if (isFirst) this.#askingFirst += 1;
+    this.#run.onAsking(true);
+    if (isFirst) this.#parking.onlyAsking(true);
+    try {
+      return await this.#approvals.question({ ...question, call: id }, round);
+    } finally {
+      if (isFirst) this.#askingFirst -= 1;
+      this.#run.onAsking(false);
+      if (isFirst) this.#parking.onlyAsking(false);
+    }
   }
 
   async run(): Promise<void> {
@@ -130,7 +155,17 @@ export class Loop {
       ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
     });
     this.#noteRevision();
+    this.#tellGuarded(request.guarded);
     if (denied !== undefined) throw denied;
+  }
+
+  /** What guards decided before the input was stored. */
+  #tellGuarded(verdicts: readonly GuardVerdict[] = []): void {
+    for (const verdict of verdicts) this.#run.emit({ type: "guard.decided", ...verdict });
+    const refused = verdicts.find(({ action }) => action === "block");
+    if (refused === undefined) return;
+    const { guard, direction, rule, count = 1 } = refused;
+    throw blocked(guard, direction, `${count} ${rule}`);
   }
 
   async #resume(): Promise<void> {
@@ -287,9 +322,10 @@ export class Loop {
   }
 
   #addMessages(): void {
-    for (const { text, by, signal } of this.#messages.splice(0)) {
+    for (const { text, by, signal, guarded } of this.#messages.splice(0)) {
       const sent = { message: textMessage("user", text), ...(by === undefined ? {} : { by }) };
       this.#run.emit({ type: "message.added", ...sent, signal });
+      for (const verdict of guarded) this.#run.emit({ type: "guard.decided", ...verdict });
     }
   }
 

@@ -6,6 +6,7 @@ import type { PluginKind } from "../core/ports/plugin.ts";
 import { example } from "./globals.ts";
 import { channelFiles } from "./new-plugin/channel.ts";
 import type { PluginFiles } from "./new-plugin/files.ts";
+import { guardFiles } from "./new-plugin/guard.ts";
 import { journalFiles } from "./new-plugin/journal.ts";
 import { packageFiles } from "./new-plugin/package.ts";
 import { providerFiles } from "./new-plugin/provider.ts";
@@ -19,6 +20,7 @@ const kinds: Readonly<Record<PluginKind, (name: string) => PluginFiles>> = {
   tool: toolFiles,
   channel: channelFiles,
   journal: journalFiles,
+  guard: guardFiles,
 };
 
 export function configure(command: Command): void {

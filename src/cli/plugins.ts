@@ -54,7 +54,7 @@ async function listPlugins(config: Config, which: "all" | "used"): Promise<Row[]
 
 function usedBy(config: Config): Map<string, string[]> {
   const used = new Map<string, string[]>();
-  for (const section of ["providers", "tools", "channels"] as const) {
+  for (const section of ["providers", "tools", "guards", "channels"] as const) {
     for (const { name, type } of Object.values(config[section])) {
       used.set(type, [...(used.get(type) ?? []), `${section}.${name}`]);
     }

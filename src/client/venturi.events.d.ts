@@ -193,7 +193,7 @@ export type Digest = {
 
 export type ErrorBody = {
   op: string;
-  code: "streaming_not_supported" | "invalid_input" | "stream_interrupted" | "stream_error" | "llm_error" | "rate_limited" | "unavailable" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "too_large" | "timeout" | "idle_timeout" | "max_rounds_exceeded" | "budget_exceeded" | "tool_not_found" | "tool_invalid_arguments" | "tool_failed" | "tool_timeout" | "tool_denied" | "config_invalid" | "plugin_failed" | "record_invalid" | "journal_failed" | "worker_crashed" | "shutting_down" | "internal";
+  code: "streaming_not_supported" | "invalid_input" | "stream_interrupted" | "stream_error" | "llm_error" | "rate_limited" | "unavailable" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "too_large" | "timeout" | "idle_timeout" | "max_rounds_exceeded" | "budget_exceeded" | "tool_not_found" | "tool_invalid_arguments" | "tool_failed" | "tool_timeout" | "tool_denied" | "content_blocked" | "config_invalid" | "plugin_failed" | "record_invalid" | "journal_failed" | "worker_crashed" | "shutting_down" | "internal";
   err: string;
   details?: Record<string, unknown>;
 };
@@ -370,6 +370,27 @@ export type GenerationFinished = {
     fields: Record<string, unknown>;
     omitted?: Array<string>;
   };
+};
+
+export type GuardDecided = {
+  type: "guard.decided";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  round?: number;
+  call?: string;
+  guard: string;
+  direction: "input" | "arguments" | "results" | "output";
+  action: "block" | "redact" | "ask" | "log" | "pass";
+  rule?: string;
+  count?: number;
+  reason?: string;
 };
 
 export type ImagePart = {
@@ -656,7 +677,7 @@ export type RoundStarted = {
   reason?: string;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";

@@ -91,9 +91,11 @@ export const createTelemetry = door(
 );
 export const files = door("venturi.files", face.files, "given: object");
 export const gemini = door("venturi.gemini", face.gemini, "given: object|undefined");
+export const guardPlugin = door("venturi.guardPlugin", face.guardPlugin, "plugin: string, given: object|undefined");
 export const http = door("venturi.http", face.http, "given: object");
 export const isWhole = door("venturi.isWhole", face.isWhole, "call: object");
 export const jsonSchema = door("venturi.jsonSchema", face.jsonSchema, "schema: object");
+export const judge = door("venturi.judge", face.judge, "given: object");
 export const mcp = door("venturi.mcp", face.mcp, "given: object");
 export const memory = door("venturi.memory", face.memory, "given: object|undefined");
 export const nats = door("venturi.nats", face.nats, "options: object");
@@ -107,6 +109,7 @@ export const providerPlugin = door(
   face.providerPlugin,
   "plugin: string, given: object|undefined",
 );
+export const rules = door("venturi.rules", face.rules, "given: object");
 export const shell = door("venturi.shell", face.shell, "given: object");
 export const simulator = door("venturi.simulator", face.simulator, "given: object|undefined");
 export const sqlite = door("venturi.sqlite", face.sqlite, "path: object|string|undefined");

@@ -2,7 +2,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import { type CallSite, callSite } from "./call-site.ts";
 import type { Context } from "./context.ts";
 import type { Calls, Hooks } from "./hooks.ts";
-import type { ModelRef, ToolEntry } from "./plugins.ts";
+import type { GuardEntry, ModelRef, ToolEntry } from "./plugins.ts";
 import type { AnySchema, In, Out } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 
@@ -123,6 +123,8 @@ export interface AgentOptions<
   /** A second run on a busy session waits its turn (the default), or is refused. */
   readonly whenBusy?: "wait" | "conflict";
   readonly hooks?: Hooks<CallsOf<Tools>, LiveOf<C>>;
+  /** What must not pass: `rules({ … })`, `judge({ … })`, or names of the configuration's `guards`. */
+  readonly guards?: readonly (GuardEntry | string)[];
   /** Change it when the behaviour changes in a way that no schema or text shows. */
   readonly revision?: string;
 }

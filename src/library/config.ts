@@ -11,7 +11,7 @@ import { type Place, placeText } from "../host/yaml/problem.ts";
 import { type AgentCompaction, type CodeAgent, isCalledAgent, isCodeAgent } from "./agent.ts";
 import { calledTool, codeTool } from "./code-tool.ts";
 import { isContext } from "./context.ts";
-import type { ModelRef, PluginEntry, ProviderEntry } from "./plugins.ts";
+import type { GuardEntry, ModelRef, PluginEntry, ProviderEntry } from "./plugins.ts";
 import { isCodeTool } from "./tool.ts";
 import type { App } from "./venturi.ts";
 
@@ -27,7 +27,7 @@ const keyVariables: Readonly<Record<string, string | undefined>> = {
 };
 
 /** Sections whose entries have names: those of the program stand beside those of the file. */
-const named = new Set(["providers", "models", "tools", "agents", "channels"]);
+const named = new Set(["providers", "models", "tools", "guards", "agents", "channels"]);
 
 export interface Translated extends CodeConfig {
   /** Worth a line in the log. */
@@ -48,6 +48,7 @@ class Translation {
   readonly #providers = new Map<string, Provider>();
   readonly #providerEntries = new Map<string, ProviderEntry>();
   readonly #agents = new Map<string, { readonly code: AgentCode; readonly agent: CodeAgent }>();
+  readonly #guards = new Map<string, GuardEntry>();
   readonly #warnings: string[] = [];
 
   constructor(app: App) {
@@ -103,7 +104,18 @@ class Translation {
     }
     const code: AgentCode = this.#codeOf(given, place);
     this.#agents.set(name, { code, agent: given }); // before its handoffs, which may lead back to it
-    const { model, tools = [], handoffs = [], instructions, inputs, output, context: _, hooks: __, ...rest } = options;
+    const {
+      model,
+      tools = [],
+      handoffs = [],
+      instructions,
+      inputs,
+      output,
+      context: _,
+      hooks: __,
+      guards = [],
+      ...rest
+    } = options;
     const { name: ___, revision: ____, compaction, ...plain } = rest;
     this.#add(
       ["agents", name],
@@ -116,6 +128,7 @@ class Translation {
         ...(output === undefined ? {} : { output: jsonSchemaOf(output) }),
         tools: tools.map((tool) => this.#tool(tool, place)),
         handoffs: handoffs.map((agent) => this.#agent(agent, place)),
+        guards: guards.map((guard) => this.#guard(guard, place)),
       },
       place,
     );
@@ -223,6 +236,20 @@ class Translation {
     if (!isEntry(given)) throw invalid(where, "expected a tool({ … }), a plugin's tools such as mcp({ … }), or a name");
     this.#keys.set(given, given.name);
     this.#add(["tools", given.name], { type: given.plugin, ...given.options }, where);
+    return given.name;
+  }
+
+  #guard(given: GuardEntry | string, where: Place): string {
+    if (typeof given === "string") return given;
+    const known = this.#guards.get(given.name);
+    if (known !== undefined && known !== given) {
+      throw invalid(
+        where,
+        `there are two guards "${given.name}"; give one of them another name: ${given.plugin}({ name: "…" })`,
+      );
+    }
+    this.#guards.set(given.name, given);
+    if (known === undefined) this.#add(["guards", given.name], { type: given.plugin, ...given.options }, where);
     return given.name;
   }
 

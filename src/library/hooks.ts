@@ -25,7 +25,7 @@ type Maybe<T> = T | undefined | Promise<T | undefined>;
  */
 // biome-ignore lint/suspicious/noExplicitAny: hooks for any agent
 export interface Hooks<T extends Calls = any, Context = unknown>
-  extends Pick<UntypedHooks, "beforeGeneration" | "afterGeneration"> {
+  extends Pick<UntypedHooks, "beforeGeneration" | "afterGeneration" | "filter" | "sealed" | "approval"> {
   beforeRun?(
     request: Parameters<NonNullable<UntypedHooks["beforeRun"]>>[0],
     about: Omit<HookContext<Context>, "round">,

@@ -186,6 +186,22 @@ export interface Http {
   readonly idempotencyHeader?: string;
 }
 
+/** Options of the guard `judge`. */
+export interface Judge {
+  /** What becomes of findings in what people send. */
+  readonly input?: "block" | "redact" | "ask" | "log";
+  /** In the arguments that the model calls tools with. */
+  readonly arguments?: "block" | "redact" | "ask" | "log";
+  /** In what tools give the model. */
+  readonly results?: "block" | "redact" | "ask" | "log";
+  /** In what the model says and thinks, while it streams. */
+  readonly output?: "block" | "redact" | "ask" | "log";
+  /** the agent that judges: its answer begins with `allow` or `block`, then its reason */
+  readonly agent: string;
+  /** characters of a text that the judge gets; of a longer one, the end */
+  readonly most?: number;
+}
+
 /** Options of the tool `later`. */
 export interface Later {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
@@ -518,6 +534,22 @@ export interface Remember {
   readonly initial?: Readonly<Record<string, unknown>>;
   /** characters that the document may have as JSON */
   readonly most?: number;
+/** Options of the guard `rules`. */
+export interface Rules {
+  /** What becomes of findings in what people send. */
+  readonly input?: "block" | "redact" | "ask" | "log";
+  /** In the arguments that the model calls tools with. */
+  readonly arguments?: "block" | "redact" | "ask" | "log";
+  /** In what tools give the model. */
+  readonly results?: "block" | "redact" | "ask" | "log";
+  /** In what the model says and thinks, while it streams. */
+  readonly output?: "block" | "redact" | "ask" | "log";
+  /** what to look for, by name */
+  readonly find?: readonly ("email" | "phone" | "card" | "iban" | "key" | "injection")[];
+  /** regular expressions of your own, by a name that stands in the mask; RE2's syntax */
+  readonly patterns?: Readonly<Record<string, string>>;
+  /** characters that may be held back while they could still become a finding */
+  readonly window?: number;
 }
 
 /** Options of the tool `shell`. */

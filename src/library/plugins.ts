@@ -2,7 +2,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import type * as options from "./plugin-options.ts";
 
 /** A plugin with its options. Nothing is loaded before `openVenturi`. */
-export interface PluginEntry<Kind extends "provider" | "tool" | "journal" | "channel"> {
+export interface PluginEntry<Kind extends "provider" | "tool" | "journal" | "channel" | "guard"> {
   readonly kind: Kind;
   readonly plugin: string;
   /** The entry's name, as a key of the configuration. */
@@ -11,6 +11,7 @@ export interface PluginEntry<Kind extends "provider" | "tool" | "journal" | "cha
 }
 export type ToolEntry = PluginEntry<"tool">;
 export type JournalEntry = PluginEntry<"journal">;
+export type GuardEntry = PluginEntry<"guard">;
 
 /** A provider: `const claude = anthropic(); agent({ model: claude("claude-sonnet-4-5") })`. */
 export interface ProviderEntry extends Omit<PluginEntry<"provider">, "name"> {
@@ -109,6 +110,21 @@ const journalOf =
     name: "journal",
     options: Object.fromEntries(Object.entries(options)),
   });
+
+const guardOf =
+  <Options extends object>(plugin: string) =>
+  (given: Entered<Options>): GuardEntry => {
+    const { name = plugin, ...options } = given;
+    return { kind: "guard", plugin, name, options };
+  };
+
+/** Finds personal data, keys, injected orders and patterns of your own, also in a stream. */
+export const rules = guardOf<options.Rules>("rules");
+/** Has an agent judge texts while the run goes on. */
+export const judge = guardOf<options.Judge>("judge");
+/** An entry of any guard plugin, also of one that is not in the box. */
+export const guardPlugin = (plugin: string, given: Entered<Readonly<Record<string, unknown>>> = {}): GuardEntry =>
+  guardOf<Readonly<Record<string, unknown>>>(plugin)(given);
 
 /** With `ANTHROPIC_API_KEY`, unless `apiKey` is given. */
 export const anthropic = provider<options.Anthropic>("anthropic");

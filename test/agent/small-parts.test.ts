@@ -386,7 +386,7 @@ describe("a chain of hooks", () => {
       } as never,
       fail: () => {},
     };
-    const context = { run: "r", agent: "a", context: "c", signal: controller.signal };
+    const context = { run: "r", agent: "a", context: "c", depth: 0, signal: controller.signal };
     return { hooks: new HookChain(hooks, owner, context), clock, controller, blamed, context };
   }
   const call = { call: "c", name: "n", arguments: {} };

@@ -19,7 +19,9 @@ import { OutputCap, perEvent } from "../run/output-cap.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import { nameless, type ToolTable } from "../tools/tool-table.ts";
+import { FilteredDeltas } from "./filtered-deltas.ts";
 import { laidOver, storable } from "./native-answer.ts";
+import { screened } from "./screened-call.ts";
 
 /** Turns the deltas of one generation into events. Adjacent fragments of one kind from one network read become one event. */
 export class DeltaWriter {
@@ -38,6 +40,9 @@ export class DeltaWriter {
   readonly #sink: CallSink;
   readonly #accumulator: Accumulator;
   readonly #cap: OutputCap;
+  readonly #filtered: FilteredDeltas | undefined;
+  /** Calls are shown when they are complete, and as the hooks leave them. */
+  readonly #screens: boolean;
   /** Event call ids of open calls, by index. */
   readonly #ids: string[] = [];
   /** How much of each call's arguments has been written, by index. */
@@ -56,13 +61,16 @@ export class DeltaWriter {
     const { watch } = run.parts;
     this.#accumulator = new Accumulator({ run: `${round}`, observer: watch?.counting(observer) ?? observer });
     this.#cap = new OutputCap(run);
+    this.#filtered = FilteredDeltas.of(run.hooks, round, (error) => run.abort(error));
+    this.#screens = run.hooks.screensCalls;
     keepOne(this);
   }
 
   /** Takes the deltas of one network read. Throws errors reported by the provider. */
   push(batch: readonly Delta[]): void {
-    for (const delta of batch) this.#take(delta);
+    for (const delta of this.#filtered === undefined ? batch : this.#filtered.apply(batch)) this.#take(delta);
     this.#flush();
+    if (this.#filtered !== undefined && this.#filtered.taken > this.#cap.most) this.#cap.exceeded();
     // Once per network read.
     if (this.#cap.size > this.#cap.most) this.#cap.exceeded();
     if (this.outputCharacters > this.#run.answerCharacters) this.#cap.outOfTokens();
@@ -71,6 +79,14 @@ export class DeltaWriter {
   /** End of input, whatever the reason. */
   close(): void {
     this.#cap.close();
+  }
+
+  /** Writes what filters held back; undefined when there are none. */
+  settle(): Promise<void> | undefined {
+    return this.#filtered?.end().then((rest) => {
+      for (const delta of rest) this.#take(delta);
+      this.#flush();
+    });
   }
 
   /** End of stream: seals open calls; throws when the format's terminator is missing. */
@@ -197,7 +213,7 @@ export class DeltaWriter {
     if (call.text.length > before) this.#cap.size += call.text.length - before;
     if (opened) this.#open(call, delta.native);
     // Arguments that arrive before the name are held by the accumulator until it does.
-    if (call.name !== "") this.#extend(call, call.settled, delta.arguments);
+    if (call.name !== "" && !this.#screens) this.#extend(call, call.settled, delta.arguments);
     if (sealed) this.#seal(call);
   }
 
@@ -222,7 +238,7 @@ export class DeltaWriter {
       name: this.#nameOf(call),
       index: call.index,
       ...(this.#tools.isClient(call.name) ? { client: true } : {}),
-      ...(native === undefined ? {} : { native: storable(native, this.#cap, this.#run) }),
+      ...(native === undefined || this.#screens ? {} : { native: storable(native, this.#cap, this.#run) }),
     });
   }
 
@@ -245,23 +261,28 @@ export class DeltaWriter {
     const name = this.#nameOf(call);
     if (call.name === "") this.#open(call);
     if (this.#callIndex !== call.index) this.#flush();
-    this.#extend(call, call.text.length);
-    this.#flush();
     const id = this.#idOf(call);
+    const { text: written, result } = this.#screens
+      ? screened(this.#run, { call, id, name, round: this.#round })
+      : { text: call.text, result: call.result() };
+    if (this.#screens) {
+      this.#callIndex = call.index;
+      this.#add(written);
+    } else this.#extend(call, written.length);
+    this.#flush();
     this.#run.parts.watch?.sealed(id, call);
-    const result = call.result();
     const checked = result.ok ? this.#tools.check(name, result.arguments) : result;
     const shared = { round: this.#round, call: id, name };
     const signature = call.signature === undefined ? {} : { signature: call.signature };
     if (!checked.ok) {
       const error = checked.error.toJSON();
-      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error, ...signature });
+      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: written, error, ...signature });
       const fields = { run: this.#run.run, call: id, tool: name, code: error.code, reason: error.err };
       this.#run.parts.logger.warn("tool call rejected", fields);
       return;
     }
     const parsed = result.ok ? result.arguments : {};
-    const text = textUnlessSame(call.text, parsed);
+    const text = textUnlessSame(written, parsed);
     this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...text, ...signature });
     const state = this.#run.state.round?.calls.get(id);
     if (state) this.#sink.sealed(state);

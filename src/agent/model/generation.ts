@@ -81,6 +81,8 @@ export async function generate(run: RunContext, given: Attempt): Promise<void> {
       if (reads % readsPerTurn === 0) await nextTurn(run.parts.clock);
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
+    const held = writer.done === undefined ? undefined : writer.settle();
+    if (held !== undefined) await run.orAborted(held);
     finish(run, attempt, writer);
   } catch (thrown) {
     const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(attempt.target, thrown);

@@ -1,5 +1,6 @@
 import type { NativeGrants } from "../../core/model/native-rules.ts";
 import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../../core/model/provider.ts";
+import type { ActiveGuard } from "../../core/ports/guard.ts";
 import type { Hooks } from "../../core/ports/hooks.ts";
 import type { Tool } from "../../core/ports/tool.ts";
 import type { Schema } from "../../core/values/schema.ts";
@@ -159,6 +160,8 @@ export interface AgentDefinition {
   /** Whether a second run on a busy session queues or is refused. */
   readonly whenBusy: "wait" | "conflict";
   readonly hooks: readonly Hooks[];
+  /** Their hooks are among `hooks`; what people send is screened before it is stored. */
+  readonly guards?: readonly ActiveGuard[];
   /** Hash of the config this was built from. */
   readonly config: string;
   /** Hash of what models and the journal see of this agent. */

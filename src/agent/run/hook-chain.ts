@@ -1,11 +1,21 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Generation, GenerationRequest } from "../../core/model/provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import { type HookContext, type Hooks, hookName, type StandIn, type ToolHookCall } from "../../core/ports/hooks.ts";
+import {
+  type HookContext,
+  type Hooks,
+  hookName,
+  type StandIn,
+  type TextFilter,
+  type ToolHookCall,
+} from "../../core/ports/hooks.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
+import type { Question, Verdict } from "../../core/ports/tool.ts";
+import type { EventBody } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { orAborted } from "./or-aborted.ts";
 import { inScope } from "./plugin-scope.ts";
+import { FilterPair, NamedFilter } from "./text-filters.ts";
 import type { Waits } from "./waits.ts";
 
 /** The run the hooks belong to. */
@@ -15,7 +25,11 @@ export interface HookOwner {
   readonly tenant?: string | undefined;
   readonly waits?: Waits;
   fail(error: VenturiError): void;
+  emit?(event: EventBody): void;
+  ask?(question: Question, round: number): Promise<Verdict>;
 }
+
+type HookRun = Omit<HookContext, "decided" | "ask" | "stop">;
 
 /** Calls the plugins' hooks in sequence, passing each one's result to the next. */
 export class HookChain {
@@ -25,12 +39,29 @@ export class HookChain {
   readonly #context: HookContext;
   #patience = 30_000;
   #stopped = false;
+  #asking = 0;
+  /** Some hook looks at calls as they are sealed. */
+  readonly screensCalls: boolean;
 
-  constructor(hooks: readonly Hooks[], owner: HookOwner, context: HookContext) {
+  constructor(hooks: readonly Hooks[], owner: HookOwner, run: HookRun) {
     this.#hooks = hooks;
     this.#owner = owner;
     this.#clock = owner.clock;
-    this.#context = context;
+    this.#context = this.#contextOf(run);
+    this.screensCalls = hooks.some(({ sealed }) => sealed !== undefined);
+  }
+
+  #contextOf(run: HookRun, round?: number): HookContext {
+    return {
+      ...run,
+      decided: (verdict) => void this.#owner.emit?.({ type: "guard.decided", ...inRound(round), ...verdict }),
+      ask: (question) => this.#ask(question, round ?? 1),
+      stop: (error) => this.#owner.fail(error),
+    };
+  }
+
+  #inRound(round: number): HookContext & { round: number } {
+    return { ...this.#contextOf(this.#context, round), round };
   }
 
   get empty(): boolean {
@@ -52,18 +83,18 @@ export class HookChain {
   }
 
   beforeGeneration(request: GenerationRequest, round: number): Promise<GenerationRequest> {
-    const context = { ...this.#context, round };
+    const context = this.#inRound(round);
     return this.#fold("hook.beforeGeneration", request, (hooks, value) => hooks.beforeGeneration?.(value, context));
   }
 
   async afterGeneration(generation: Generation, round: number): Promise<void> {
-    const context = { ...this.#context, round };
+    const context = this.#inRound(round);
     await this.#fold("hook.afterGeneration", generation, (hooks, value) => hooks.afterGeneration?.(value, context));
   }
 
   /** The call as the hooks leave it. Once one stands in for the tool, the others are not asked. */
   beforeTool(call: ToolHookCall, round: number): Promise<ToolHookCall & { readonly standIn?: StandIn }> {
-    const context = { ...this.#context, round };
+    const context = this.#inRound(round);
     return this.#fold(
       "hook.beforeTool",
       call as ToolHookCall & { readonly standIn?: StandIn },
@@ -76,8 +107,60 @@ export class HookChain {
   }
 
   afterTool(call: ToolHookCall, result: { ok: boolean; output: string }, round: number) {
-    const context = { ...this.#context, round };
+    const context = this.#inRound(round);
     return this.#fold("hook.afterTool", result, (hooks, value) => hooks.afterTool?.(call, value, context));
+  }
+
+  /** The filters of all hooks, each fed by the one before; undefined when there is none. */
+  filter(of: "output" | "reasoning" | "results", round: number): TextFilter | undefined {
+    let chained: TextFilter | undefined;
+    for (const hooks of this.#hooks) {
+      if (hooks.filter === undefined) continue;
+      const made = this.#now("hook.filter", hooks, () => hooks.filter?.(of, this.#inRound(round)));
+      if (made === undefined) continue;
+      const named = new NamedFilter(made, hookName("hook.filter", hooks));
+      chained = chained === undefined ? named : new FilterPair(chained, named);
+    }
+    return chained;
+  }
+
+  /** The call as the hooks leave it. */
+  sealed(call: ToolHookCall, round: number): ToolHookCall {
+    const context = this.#inRound(round);
+    let value = call;
+    for (const hooks of this.#hooks)
+      value = this.#now("hook.sealed", hooks, () => hooks.sealed?.(value, context)) ?? value;
+    return value;
+  }
+
+  /** Why a person has to be asked, if one of the hooks says so. */
+  approval(call: ToolHookCall, round: number): string | undefined {
+    for (const hooks of this.#hooks) {
+      if (hooks.approval === undefined) continue;
+      const reason = this.#now("hook.approval", hooks, () => hooks.approval?.(call, this.#inRound(round)));
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  async #ask(question: Question, round: number): Promise<Verdict> {
+    this.#asking += 1;
+    try {
+      return (await this.#owner.ask?.(question, round)) ?? { approved: false, reason: "nobody can be asked" };
+    } finally {
+      this.#asking -= 1;
+    }
+  }
+
+  /** Calls a hook that returns at once. */
+  #now<T>(op: string, hooks: Hooks, call: () => T): T {
+    const name = hookName(op, hooks);
+    try {
+      return this.#enter(name, call) as T; // what the call returns
+    } catch (thrown) {
+      if (VenturiError.isInstance(thrown)) throw thrown;
+      throw new VenturiError(op, "plugin_failed", `${name} threw`, { cause: thrown, details: { hook: name } });
+    }
   }
 
   async #fold<T>(op: string, start: T, call: (hooks: Hooks, value: T) => unknown) {
@@ -117,7 +200,11 @@ export class HookChain {
     const { signal } = this.#context;
     let stop = () => {};
     const late = new Promise((_, reject) => {
-      stop = this.#clock.after(this.#patience, () => reject(new TooSlow()));
+      // The time that a person takes is not the hook's.
+      const wait = () => {
+        stop = this.#clock.after(this.#patience, () => (this.#asking > 0 ? wait() : reject(new TooSlow())));
+      };
+      wait();
     });
     try {
       const inTime = Promise.race([returned, late]);
@@ -129,3 +216,5 @@ export class HookChain {
 }
 
 class TooSlow extends Error {}
+
+const inRound = (round: number | undefined): { round?: number } => (round === undefined ? {} : { round });

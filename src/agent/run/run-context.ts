@@ -8,6 +8,7 @@ import type { Chance } from "../../core/ports/chance.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
+import type { Question, Verdict } from "../../core/ports/tool.ts";
 import { type EventBody, type RunEvent, textOnly } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes, stallFrom } from "../../core/run/run-times.ts";
@@ -84,6 +85,8 @@ export class RunContext {
   readonly waits: Waits;
   /** Called when the run begins and ceases to wait for people alone. */
   onAsking: (only: boolean) => void = () => {};
+  /** Asks a person on behalf of a hook. */
+  ask: (question: Question, round: number) => Promise<Verdict> = async () => ({ approved: false });
   /** Characters produced by its generations. */
   produced: number;
   /** Characters the next answer may have, by the tokens that are left. */
@@ -137,12 +140,21 @@ export class RunContext {
     const { clock, stalls, request, tenant } = this.parts;
     return new HookChain(
       agent.hooks,
-      { clock, stalls, tenant, waits: this.waits, fail: (error) => this.abort(error) },
+      {
+        clock,
+        stalls,
+        tenant,
+        waits: this.waits,
+        fail: (error) => this.abort(error),
+        emit: (event) => void (this.#fenced || this.emit(event)),
+        ask: (question, round) => this.ask(question, round),
+      },
       {
         run: this.run,
         agent: agent.name,
         context: this.context,
         signal: this.signal,
+        depth: request.parent?.depth ?? 0,
         ...(request.session === undefined ? {} : { session: request.session }),
       },
     );

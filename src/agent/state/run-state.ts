@@ -193,6 +193,7 @@ export class RunState {
       case "tool.output":
       case "memory.changed":
       case "memory.recalled":
+      case "guard.decided":
       case "budget.warned":
       case "budget.exceeded":
       case "run.resumed":

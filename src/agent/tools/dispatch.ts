@@ -160,7 +160,15 @@ export class Dispatcher implements CallSink {
     const { run } = this.#parts;
     if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
     if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
-    return typeof tool.approval !== "function" && !this.#needsApproval(tool, call);
+    if (typeof tool.approval === "function" || this.#hookReason(call) !== undefined) return false;
+    return !this.#needsApproval(tool, call);
+  }
+
+  /** Why a hook wants a person to be asked. */
+  #hookReason(call: CallState): string | undefined {
+    const { run, round } = this.#parts;
+    if (run.hooks.empty) return undefined;
+    return run.hooks.approval({ call: call.call, name: call.name, arguments: call.changed ?? call.arguments }, round);
   }
 
   #needsApproval({ name, approval = "never" }: Tool, call: CallState): boolean {
@@ -209,7 +217,7 @@ export class Dispatcher implements CallSink {
   }
 
   #mustAsk({ tool, call, decision }: Entry): boolean {
-    if (this.#isUncertain(tool, call)) return true;
+    if (this.#isUncertain(tool, call) || this.#hookReason(call) !== undefined) return true;
     if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
     if (decision?.ask === true) return true;
     if (typeof tool.approval === "function") return decision === undefined && call.approval !== undefined;
@@ -250,7 +258,7 @@ export class Dispatcher implements CallSink {
         return this.#settle(entry, refused("conflict", message));
       }
       const uncertain = this.#isUncertain(entry.tool, entry.call);
-      const reason = uncertain ? "it may have run already" : entry.decision?.reason;
+      const reason = uncertain ? "it may have run already" : (entry.decision?.reason ?? this.#hookReason(entry.call));
       const input = shownInput(this.#inputOf(entry.call), entry.call);
       const approved = await approvals.ask(entry.call, round, {
         input,

@@ -1,6 +1,7 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import { type Clock, nextTurn } from "../../core/ports/clock.ts";
+import type { TextFilter } from "../../core/ports/hooks.ts";
 import {
   type Question,
   RichOutput,
@@ -76,13 +77,21 @@ export async function execute(run: RunContext, execution: Execution): Promise<Ou
         ? succeeded(call.standIn.output)
         : await invoke(run, { ...execution, input: { ...call.arguments } });
     if (run.hooks.empty) return outcome;
-    const changed = { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
-    return changed.ok ? { ...changed, error: undefined } : changed;
+    const { ok, output } = await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal);
+    const changed = { ...outcome, ok, output };
+    if (ok) return { ...changed, error: undefined };
+    return output === outcome.output ? changed : { ...changed, error: retold(outcome.error, output) };
   } catch (thrown) {
     // Only hooks throw here: a VenturiError denies the call, anything else ends the run.
     const error = wrap("tool.call", thrown, "tool_failed");
     return { ...failed(error), fatal: error.code === "plugin_failed" };
   }
+}
+
+/** A hook that changes what the model is told of a failure changes it for everyone. */
+function retold(error: VenturiError | undefined, output: string): VenturiError {
+  const { op, code } = error ?? { op: "tool.call", code: "tool_failed" as const };
+  return new VenturiError(op, code, output.startsWith(`${code}: `) ? output.slice(code.length + 2) : output);
 }
 
 async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
@@ -149,6 +158,8 @@ class ToolCall {
   readonly #signal: AbortSignal;
   readonly #countdown: Countdown;
   readonly #over = Promise.withResolvers<Verdict>();
+  /** Undefined until the tool tells something; null when there is none. */
+  #filter: TextFilter | null | undefined;
   #settled = false;
   #progressLength = 0;
 
@@ -180,10 +191,17 @@ class ToolCall {
       const value = isAsyncIterable(returned)
         ? await inScope(scope, () => drain(returned, context, clock))
         : await returned;
+      await this.#endProgress();
       return succeeded(value);
     } finally {
       end?.();
     }
+  }
+
+  /** What a filter held back. */
+  async #endProgress(): Promise<void> {
+    if (this.#filter === undefined || this.#filter === null) return;
+    this.#tell(await this.#filter.end());
   }
 
   settle(): void {
@@ -212,9 +230,25 @@ class ToolCall {
     this.#progressLength += text.length;
     // A tool may call this from its own timer, where a throw would crash the process.
     if (this.#settled || this.#run.fenced || text === "" || this.#progressLength > longestProgress) return;
+    const { hooks } = this.#run;
+    if (this.#filter === undefined) this.#filter = hooks.filter("results", this.#execution.round) ?? null;
+    this.#tell(this.#filter === null ? text : this.#filtered(this.#filter, text));
+  };
+
+  #filtered(filter: TextFilter, text: string): string {
+    try {
+      return filter.push(text);
+    } catch (thrown) {
+      this.#run.abort(wrap("tool.call", thrown));
+      return "";
+    }
+  }
+
+  #tell(text: string): void {
+    if (text === "" || this.#settled || this.#run.fenced) return;
     const { call, round } = this.#execution;
     this.#run.emit({ type: "tool.output", round, call: call.call, text });
-  };
+  }
 
   readonly #record = (event: MemoryEvent): void => {
     if (this.#settled || this.#run.fenced) return;

@@ -38,6 +38,7 @@ export const codes = {
   tool_failed: facts(502, "the tool threw, rejected or reported a failure"),
   tool_timeout: facts(504, "the tool exceeded its timeout", { retryable: true }),
   tool_denied: facts(403, "a person or a policy refused the tool call"),
+  content_blocked: facts(422, "a guard refused what was said, or a person whom it asked"),
   config_invalid: facts(500, "the configuration is wrong", { exit: 78 }),
   plugin_failed: facts(500, "a plugin could not be loaded, threw or rejected"),
   record_invalid: facts(500, "a record of the run cannot be stored, or cannot be read back"),

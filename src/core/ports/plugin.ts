@@ -7,6 +7,7 @@ import type { ProjectedRun, Projection } from "../run/projection.ts";
 import type { Token } from "../values/token.ts";
 import type { Channel } from "./channel.ts";
 import type { Clock } from "./clock.ts";
+import type { ContentGuard } from "./guard.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
@@ -17,6 +18,7 @@ export interface Ports<Server = unknown> {
   tool: Tool | ToolSource;
   channel: Channel<Server>;
   journal: Journal;
+  guard: ContentGuard;
 }
 export type PluginKind = keyof Ports;
 

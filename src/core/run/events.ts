@@ -3,6 +3,7 @@ import { type Code, codes } from "../errors/codes.ts";
 import { Message } from "../model/messages.ts";
 import { NativeAnswer } from "../model/native.ts";
 import { Inherited, Spent, Usage } from "../model/usage.ts";
+import { GuardVerdict } from "./guard-verdict.ts";
 import { memoryChanged, memoryRecalled } from "./memory-events.ts";
 import { RunTimes, timeParts, timingKey } from "./run-times.ts";
 
@@ -290,6 +291,13 @@ export const RunEvent = z.discriminatedUnion("type", [
   event("budget.warned", ofBudget),
   /** A budget had no room for a generation; told once per period. What becomes of the run is `onExceed`. */
   event("budget.exceeded", ofBudget),
+  /** A guard decided about a text. `round`: of what happened in one. `call`: whose arguments or result it was. */
+  event("guard.decided", {
+    ...base,
+    round: z.number().int().positive().exactOptional(),
+    call: z.string().exactOptional(),
+    ...GuardVerdict.shape,
+  }),
   /** The run goes on with another revision of its agent than the one it was started or last continued with. */
   event("agent.revised", { ...base, agent: z.string(), revision: z.string() }),
   /** A message sent into the running run; the next round includes it. */

@@ -3,6 +3,7 @@ import type { Native, NativeRequest } from "../model/native.ts";
 import type { NativeGrants } from "../model/native-rules.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "../model/provider.ts";
 import type { RunInput } from "./events.ts";
+import type { GuardVerdict } from "./guard-verdict.ts";
 import type { Unanswered } from "./unanswered.ts";
 
 /** Tenant of runs without an authenticated caller: no `server.auth`, the command line, the library. */
@@ -55,6 +56,8 @@ export interface RunRequest {
   readonly user?: string;
   /** What the run brings for its agent's tools and hooks. Never shown to the model. */
   readonly context?: unknown;
+  /** What guards decided about the input before it was stored. */
+  readonly guarded?: readonly GuardVerdict[];
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */
   readonly revision?: string;
 }

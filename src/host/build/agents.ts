@@ -1,5 +1,7 @@
 import type { AgentDefinition, Compaction, ModelChain } from "../../agent/run/definition.ts";
+import { guardHooks } from "../../agent/run/guard-hooks.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
+import type { ActiveGuard } from "../../core/ports/guard.ts";
 import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
@@ -16,6 +18,7 @@ export interface AgentParts {
   readonly providers: Pick<ProviderRegistry, "get">;
   readonly tools: Pick<ToolRegistry, "get">;
   readonly hooks: readonly Hooks[];
+  readonly guards: ReadonlyMap<string, ActiveGuard>;
   readonly telemetry: Pick<Telemetry, "tool">;
   readonly log: Log;
 }
@@ -34,6 +37,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
   const handoffs = handoffTools(settings, parts.config.agents).map((tool) => parts.telemetry.tool(tool));
   const code = parts.config.code;
   const { hooks, revision: _, ...own } = code?.agents.get(name) ?? {};
+  const guards = settings.guards.flatMap((entry) => parts.guards.get(entry) ?? []);
   return {
     ...own,
     name,
@@ -59,7 +63,10 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
       ...(code?.hooks ?? []).map((each) => nameHooks(each, "the application")),
       ...parts.hooks,
       ...(hooks === undefined ? [] : [nameHooks(hooks, `the agent ${name}`)]),
+      // Last: they look at what other hooks have made of it.
+      ...guardHooks(guards),
     ],
+    ...(guards.length === 0 ? {} : { guards }),
     config: parts.config.hash,
     revision: agentRevision(name, settings, parts),
   };

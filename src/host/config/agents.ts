@@ -197,6 +197,7 @@ export const AgentSettings = z.strictObject({
   options: GenerationOptions.prefault({}).describe("Generation options, merged over the model's."),
   overrides: Overrides.prefault({}).describe("What a single call may choose for itself."),
   tools: z.array(z.string()).prefault([]).describe("Entries of `tools` that it may use."),
+  guards: z.array(z.string()).prefault([]).describe("Entries of `guards` that look at its runs, in this order."),
   handoffs: z
     .array(z.string())
     .prefault([])

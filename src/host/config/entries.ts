@@ -18,6 +18,7 @@ export interface PluginEntry {
 }
 type Common<K extends PluginKind> = z.output<(typeof entryKeys)[K]>;
 export type ToolEntry = PluginEntry & Pick<Common<"tool">, "approval" | "timeout" | "maxOutput" | "effect">;
+export type GuardEntry = PluginEntry & Pick<Common<"guard">, "input" | "arguments" | "results" | "output">;
 export type JournalEntry = PluginEntry & Pick<Common<"journal">, "keepWire" | "retention">;
 
 export interface EntryRequest<K extends PluginKind> {

@@ -8,6 +8,7 @@ interface Entries {
   readonly journal: PluginEntry | undefined;
   readonly providers: Readonly<Record<string, PluginEntry>>;
   readonly tools: Readonly<Record<string, PluginEntry>>;
+  readonly guards: Readonly<Record<string, PluginEntry>>;
   readonly channels: Readonly<Record<string, PluginEntry>>;
 }
 

@@ -19,6 +19,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     checkModel(["agents", name, "compaction", "model"]);
     for (const path of items(root, ["agents", name, "overrides", "models"])) checkModel(path);
     for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
+    for (const path of items(root, ["agents", name, "guards"])) checkName(path, "guards");
     for (const path of items(root, ["agents", name, "handoffs"])) {
       checkName(path, "agents");
       if (text(root, path) === name) complain(path, "an agent can't hand a run to itself");
@@ -71,7 +72,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     return false;
   }
 
-  function checkName(path: Path, section: "tools" | "agents"): void {
+  function checkName(path: Path, section: "tools" | "agents" | "guards"): void {
     const name = text(root, path);
     const names = keysOf(root, [section]);
     if (name === undefined || names.includes(name)) return;

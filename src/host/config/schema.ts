@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Price } from "../../core/model/prices.ts";
+import { GuardAction } from "../../core/run/guard-verdict.ts";
 import { Duration, Size } from "../../core/values/units.ts";
 import { AgentSettings, DefaultSettings, ModelSettings } from "./agents.ts";
 import { BudgetSettings } from "./budgets.ts";
@@ -66,6 +67,13 @@ export const entryKeys = {
     ...common,
     type: common.type.optional().describe("Name of the plugin; `channel-KEY` when absent."),
   }),
+  guard: z.looseObject({
+    ...common,
+    input: GuardAction.optional().describe("What becomes of findings in what people send."),
+    arguments: GuardAction.optional().describe("In the arguments that the model calls tools with."),
+    results: GuardAction.optional().describe("In what tools give the model."),
+    output: GuardAction.optional().describe("In what the model says and thinks, while it streams."),
+  }),
   journal: z.looseObject({
     ...common,
     keepWire: z
@@ -124,6 +132,10 @@ export const Settings = z.strictObject({
     .prefault({})
     .describe("What may be spent, checked before each generation; see docs/money.md."),
   tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
+  guards: z
+    .record(entryName, entryKeys.guard)
+    .prefault({})
+    .describe("What must not pass, by name: agents list the guards that look at their runs; see docs/guards.md."),
   agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal
     .prefault({ type: "sqlite", path: "./data/venturi.db" })

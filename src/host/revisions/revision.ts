@@ -2,6 +2,7 @@ import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import type { PriceOf } from "../../core/model/prices.ts";
+import type { ActiveGuard } from "../../core/ports/guard.ts";
 import { Log } from "../../core/ports/log.ts";
 import { StreamPipelines } from "../../core/ports/pipeline.ts";
 import { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
@@ -69,6 +70,7 @@ export class ConfigRevision {
         providers: this.#providers,
         tools: this.#tools,
         hooks,
+        guards: await this.#guards(),
         telemetry: this.#telemetry,
         log: this.#log,
       });
@@ -77,6 +79,16 @@ export class ConfigRevision {
       await this.#instances.close().catch(() => {}); // report the first failure; closing has logged its own
       throw thrown;
     }
+  }
+
+  async #guards(): Promise<ReadonlyMap<string, ActiveGuard>> {
+    const guards = new Map<string, ActiveGuard>();
+    for (const entry of Object.values(this.config.guards)) {
+      const { name, input, arguments: ofArguments, results, output } = entry;
+      const guard = await this.#instances.make("guard", entry);
+      guards.set(name, { name, guard, actions: { input, arguments: ofArguments, results, output } });
+    }
+    return guards;
   }
 
   get agents(): ReadonlyMap<string, AgentDefinition> {

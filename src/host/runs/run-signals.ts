@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
+import { blocked } from "../../agent/run/guard-filter.ts";
+import { screenSaid } from "../../agent/run/screen-input.ts";
 import { readSchema } from "../../agent/schema/json-schema.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
@@ -24,6 +26,8 @@ interface SignalParts {
   readonly chance: Chance;
   /** The agent of the current revision. */
   readonly agent: (name: string) => AgentDefinition | undefined;
+  /** Whether some agent has guards. */
+  readonly guarded: () => boolean;
 }
 
 /** Sends signals to runs, wherever they execute. Answers to approval requests are matched with their question and audited. */
@@ -43,7 +47,25 @@ export class RunSignals {
     checkSignalBounds(checked);
     if (!isName(run)) throw noRun(op, run);
     if ("call" in checked) return this.#answer(run, checked, id);
-    return this.#parts.journal.signal(run, { id: id ?? this.#parts.chance.uuid(), kind, body: checked });
+    const screened = "text" in checked ? await this.#screened(run, checked) : checked;
+    return this.#parts.journal.signal(run, { id: id ?? this.#parts.chance.uuid(), kind, body: screened });
+  }
+
+  /** A message as guards leave it. One that they block is refused, and stored nowhere. */
+  async #screened(run: string, message: SignalBody<"message">): Promise<Record<string, unknown>> {
+    const { journal, agent, guarded } = this.#parts;
+    if (!guarded()) return message;
+    const { value: text, verdicts } = screenSaid(agent((await existingRun(journal, run)).agent)?.guards, message.text);
+    const refused = verdicts.find(({ action }) => action === "block");
+    if (refused !== undefined) throw blocked(refused.guard, "input", `${refused.count ?? 1} ${refused.rule}`);
+    return verdicts.length === 0 ? message : { ...message, text, guarded: verdicts };
+  }
+
+  #masked({ agent: name }: RunRow, said: unknown): unknown {
+    const { value, verdicts } = screenSaid(this.#parts.agent(name)?.guards, said);
+    const refused = verdicts.find(({ action }) => action === "block");
+    if (refused !== undefined) throw blocked(refused.guard, "input", `${refused.count ?? 1} ${refused.rule}`);
+    return value;
   }
 
   async #answer(run: string, answer: SignalBody<"approve">, id: string | undefined): Promise<boolean> {
@@ -73,7 +95,7 @@ export class RunSignals {
     const taken = await journal.signal(run, {
       id: `${id ?? this.#parts.chance.uuid()}:${count}`,
       kind: "approve",
-      body: answer,
+      body: answer.answer === undefined ? answer : { ...answer, answer: this.#masked(row, answer.answer) },
     });
     if (taken) {
       await new Callers(journal, row).answered(answer);

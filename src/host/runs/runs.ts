@@ -9,6 +9,7 @@ import { checkFields } from "../../agent/model/fit.ts";
 import { ContentStore } from "../../agent/run/content.ts";
 import { checkCall, forCall } from "../../agent/run/for-call.ts";
 import { checkInput } from "../../agent/run/inputs.ts";
+import { screenInput } from "../../agent/run/screen-input.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { Journal } from "../../core/journal/journal.ts";
 import { Clock } from "../../core/ports/clock.ts";
@@ -129,6 +130,7 @@ export class HostRuns implements Runs {
       log,
       chance,
       agent: (agent) => revisions.current.agents.get(agent),
+      guarded: () => Object.keys(revisions.current.config.guards).length > 0,
     });
   }
 
@@ -152,7 +154,8 @@ export class HostRuns implements Runs {
 
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     this.#mustAccept("run.start");
-    const { agent, input, context } = this.#check(request, options);
+    const { agent, input: asked, context } = this.#check(request, options);
+    const { value: input, verdicts } = screenInput(agent.guards, asked);
     if (options.compat === "strict") checkFields(agent, request);
     checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
     const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
@@ -169,6 +172,7 @@ export class HostRuns implements Runs {
           ...stored,
           agent: agent.name,
           revision: agent.revision,
+          ...(verdicts.length === 0 ? {} : { guarded: verdicts }),
           ...(context === undefined ? {} : { context }),
           ...(caller === undefined ? {} : { caller }),
           ...(user === undefined ? {} : { user }),
@@ -207,12 +211,18 @@ export class HostRuns implements Runs {
       const own = forkedRequest(source, asked);
       const user = userOf(own, options.caller?.id);
       const wanted = user === undefined ? own : { ...own, user };
-      const { agent, input } = this.#check(wanted);
+      const { agent, input: given } = this.#check(wanted);
+      const { value: input, verdicts } = screenInput(agent.guards, given);
       const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
       const target = { run: forked, caller: options.caller, now: clock.now() };
       const parts = {
         asked,
-        request: await keptRequest(this.#content, forked, { ...wanted, agent: agent.name, input }),
+        request: await keptRequest(this.#content, forked, {
+          ...wanted,
+          agent: agent.name,
+          input,
+          ...(verdicts.length === 0 ? {} : { guarded: verdicts }),
+        }),
         target,
       };
       const recording = await forkRecording(journal, source, parts);

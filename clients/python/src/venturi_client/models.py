@@ -241,7 +241,7 @@ class Usage(Model):
 
 class ErrorBody(Model):
     op: str
-    code: Literal["streaming_not_supported", "invalid_input", "stream_interrupted", "stream_error", "llm_error", "rate_limited", "unavailable", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "timeout", "idle_timeout", "max_rounds_exceeded", "budget_exceeded", "tool_not_found", "tool_invalid_arguments", "tool_failed", "tool_timeout", "tool_denied", "config_invalid", "plugin_failed", "record_invalid", "journal_failed", "worker_crashed", "shutting_down", "internal"] | str
+    code: Literal["streaming_not_supported", "invalid_input", "stream_interrupted", "stream_error", "llm_error", "rate_limited", "unavailable", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "timeout", "idle_timeout", "max_rounds_exceeded", "budget_exceeded", "tool_not_found", "tool_invalid_arguments", "tool_failed", "tool_timeout", "tool_denied", "content_blocked", "config_invalid", "plugin_failed", "record_invalid", "journal_failed", "worker_crashed", "shutting_down", "internal"] | str
     err: str
     details: dict[str, Any] | None = None
 
@@ -869,6 +869,29 @@ class QuestionAnswered(Model):
     signal: int | None = None
 
 
+class GuardDecidedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class GuardDecided(Model):
+    type: Literal["guard.decided"] = "guard.decided"
+    run: str
+    seq: int
+    at: float
+    waited: list[GuardDecidedWaited] | None = None
+    round: int | None = None
+    call: str | None = None
+    guard: str
+    direction: Literal["input", "arguments", "results", "output"] | str
+    action: Literal["block", "redact", "ask", "log", "pass"] | str
+    rule: str | None = None
+    count: int | None = None
+    reason: str | None = None
+
+
 class MessageAddedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
@@ -1162,7 +1185,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "budget.warned", "budget.exceeded", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -1192,6 +1215,7 @@ RunEvent = Annotated[
         Annotated[AgentChanged, Tag("agent.changed")],
         Annotated[BudgetWarned, Tag("budget.warned")],
         Annotated[BudgetExceeded, Tag("budget.exceeded")],
+        Annotated[GuardDecided, Tag("guard.decided")],
         Annotated[AgentRevised, Tag("agent.revised")],
         Annotated[MessageAdded, Tag("message.added")],
         Annotated[ContextCompacted, Tag("context.compacted")],

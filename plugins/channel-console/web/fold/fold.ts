@@ -101,6 +101,8 @@ function take(view: RunView, event: RunEvent): void {
       return notice(view, event, "info", "Budget", `${event.budget} has reached 80 %`);
     case "budget.exceeded":
       return notice(view, event, "info", "Budget", `${event.budget} is used up`);
+    case "guard.decided":
+      return notice(view, event, "info", "Guard", guardText(event));
     case "agent.revised":
       return notice(view, event, "info", "Revised", `goes on with another revision of ${event.agent}`);
     case "context.compacted":
@@ -447,3 +449,12 @@ function callOf(view: RunView, event: RunEvent & { readonly call: string; readon
 
 const compactedText = ({ dropped, summary }: EventOf<"context.compacted">): string =>
   `${dropped} older messages were replaced by a summary.${summary === undefined ? "" : ` ${summary}`}`;
+
+/** "pii masked 2 email in the answer". */
+function guardText({ guard, action, direction, rule, count = 1, reason }: EventOf<"guard.decided">): string {
+  const did = { block: "refused", redact: "masked", ask: "asks about", log: "noted", pass: "had nothing against" }[
+    action
+  ];
+  const what = rule === undefined ? "" : ` ${count} ${rule} in`;
+  return `${guard} ${did}${what} the ${direction}${reason === undefined ? "" : `: ${reason}`}`;
+}

@@ -1,0 +1,142 @@
+import { messageOf, wrap } from "../../core/errors/errors.ts";
+import { type Message, textOf } from "../../core/model/messages.ts";
+import type { ActiveGuard, Judgement } from "../../core/ports/guard.ts";
+import type { HookContext, Hooks, TextFilter } from "../../core/ports/hooks.ts";
+import type { GuardDirection } from "../../core/run/guard-verdict.ts";
+import { askAbout, blocked } from "./guard-filter.ts";
+
+/** Characters of an answer between two judgements of it. */
+const every = 2_000;
+
+/**
+ * A judge looks at texts while the run goes on: at the input while the model answers, at the answer while it is written. The run waits
+ * for it before a tool is called and before the generation counts as finished; a refusal ends the run at once.
+ */
+export function judgeHooks(active: ActiveGuard): Hooks {
+  const { input, arguments: ofArguments, results, output } = active.actions;
+  const open = new WeakMap<AbortSignal, Promise<void>[]>();
+  const aside = ({ signal, stop }: HookContext, verdict: Promise<void>) => {
+    verdict.catch((thrown: unknown) => stop(wrap("guard.judge", thrown, "plugin_failed")));
+    open.set(signal, [...(open.get(signal) ?? []), verdict]);
+  };
+  const settled = async ({ signal }: HookContext) => {
+    for (const verdict of open.get(signal)?.splice(0) ?? []) await verdict;
+  };
+  return {
+    ...(input === undefined
+      ? {}
+      : {
+          beforeGeneration(request, context) {
+            for (const text of freshInput(request.messages))
+              aside(context, judge(active, { direction: "input", text }, context));
+            return undefined;
+          },
+        }),
+    ...(input === undefined && output === undefined
+      ? {}
+      : {
+          filter: (of, context) =>
+            of === "output"
+              ? new JudgedText({
+                  judge: output && ((text) => aside(context, judge(active, { direction: "output", text }, context))),
+                  settled: () => settled(context),
+                })
+              : undefined,
+        }),
+    async beforeTool(call, context) {
+      await settled(context);
+      if (ofArguments === undefined) return undefined;
+      const text = JSON.stringify(call.arguments);
+      await judge(active, { direction: "arguments", text, call: call.call }, context);
+      return undefined;
+    },
+    ...(results === undefined
+      ? {}
+      : {
+          async afterTool({ call }, { output: text }, context) {
+            if (text !== "") await judge(active, { direction: "results", text, call }, context);
+            return undefined;
+          },
+        }),
+  };
+}
+
+/** What people said since the model last spoke. */
+export function freshInput(messages: readonly Message[]): readonly string[] {
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  return messages
+    .slice(last + 1)
+    .filter(({ role }) => role === "user")
+    .map(textOf)
+    .filter((text) => text !== "");
+}
+
+interface Judged {
+  readonly direction: GuardDirection;
+  readonly text: string;
+  readonly call?: string;
+}
+
+async function judge(active: ActiveGuard, { direction, text, call }: Judged, context: HookContext): Promise<void> {
+  const { name: guard, guard: port, actions } = active;
+  const asked = actions[direction];
+  if (asked === undefined || port.judge === undefined) return;
+  // A judge does not say which words are at fault.
+  const action = asked === "redact" ? "block" : asked;
+  const { run, depth, signal } = context;
+  const whose = call === undefined ? {} : { call };
+  let judgement: Judgement;
+  try {
+    judgement = await port.judge(text, { run, depth, direction, signal });
+  } catch (thrown) {
+    // Without a judgement only what would have been logged passes.
+    if (action !== "log" || signal.aborted) throw thrown;
+    judgement = { ok: false, reason: `the judge failed: ${messageOf(thrown)}` };
+  }
+  const said = judgement.reason === undefined ? {} : { reason: judgement.reason };
+  if (judgement.ok) return context.decided({ guard, direction, action: "pass", ...said, ...whose });
+  context.decided({ guard, direction, action, ...said, ...whose });
+  const reason = judgement.reason ?? "the judge refused it";
+  if (action === "ask") await askAbout(context, { guard: active, direction }, { text, found: new Map(), reason });
+  else if (action !== "log") throw blocked(guard, direction, reason);
+}
+
+interface Judging {
+  readonly judge: ((text: string) => void) | undefined;
+  readonly settled: () => Promise<void>;
+}
+
+/** Passes a text on as it is, and has it judged beside that. */
+class JudgedText implements TextFilter {
+  readonly #judging: Judging;
+  readonly #pieces: string[] = [];
+  #length = 0;
+  #judged = 0;
+
+  constructor(judging: Judging) {
+    this.#judging = judging;
+  }
+
+  push(text: string): string {
+    if (this.#judging.judge === undefined) return text;
+    this.#pieces.push(text);
+    this.#length += text.length;
+    if (this.#length - this.#judged >= every) this.#judge();
+    return text;
+  }
+
+  flush(): string {
+    return "";
+  }
+
+  async end(): Promise<string> {
+    if (this.#length > this.#judged) this.#judge();
+    await this.#judging.settled();
+    return "";
+  }
+
+  #judge(): void {
+    this.#judged = this.#length;
+    this.#judging.judge?.(this.#pieces.join(""));
+  }
+}
