@@ -390,6 +390,9 @@ describe("a chain of hooks", () => {
     return { hooks: new HookChain(hooks, owner, context), clock, controller, blamed, context };
   }
   const call = { call: "c", name: "n", arguments: {} };
+  /** A hook's context without its functions. */
+  const facts = (about: unknown) =>
+    Object.fromEntries(Object.entries(about as object).filter(([, value]) => typeof value !== "function"));
 
   it("passes what one returns on to the next, and what nobody changes as it is", async () => {
     const seen: unknown[] = [];
@@ -399,7 +402,7 @@ describe("a chain of hooks", () => {
       {},
       {
         beforeRun: async (asked, about) => {
-          seen.push(about);
+          seen.push(facts(about));
           return { ...asked, agent: `${asked.agent}2` };
         },
       },
@@ -418,13 +421,13 @@ describe("a chain of hooks", () => {
     const note =
       (name: string) =>
       (value: unknown, about: unknown): undefined =>
-        void seen.push([name, value, about]);
+        void seen.push([name, value, facts(about)]);
     const { hooks, context } = chain({
       afterRun: note("afterRun"),
       beforeGeneration: note("beforeGeneration"),
       afterGeneration: note("afterGeneration"),
       beforeTool: note("beforeTool"),
-      afterTool: (one, result, about) => void seen.push(["afterTool", [one, result], about]),
+      afterTool: (one, result, about) => void seen.push(["afterTool", [one, result], facts(about)]),
     } as Hooks);
     await hooks.afterRun({ output: "o" });
     await hooks.beforeGeneration("g" as never, 2);
