@@ -534,6 +534,8 @@ export interface Remember {
   readonly initial?: Readonly<Record<string, unknown>>;
   /** characters that the document may have as JSON */
   readonly most?: number;
+}
+
 /** Options of the guard `rules`. */
 export interface Rules {
   /** What becomes of findings in what people send. */
