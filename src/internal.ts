@@ -65,6 +65,7 @@ export { asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/l
 export { MemoryScope, PatchOperation } from "./core/run/memory-events.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";
 export { shownOutput } from "./core/run/projection.ts";
+export { Prompt } from "./core/run/prompt.ts";
 export { isAsked, questionsOpened } from "./core/run/questions.ts";
 export { rowFits } from "./core/run/row-fits.ts";
 export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";

@@ -73,6 +73,17 @@ export const examples = {
   feedback: { score: -1, label: "wrong", by: "customer-17", at: 1789000060000, key: "shop" },
   me: { id: "ada", tenant: "acme", agents: ["assistant"], may: ["start", "see", "steer"] },
   removed: { removed: [run] },
+  prompt: {
+    round: 1,
+    attempt: 1,
+    seq: 2,
+    model: "main/small",
+    exact: true,
+    notes: [],
+    messages: [{ role: "user", parts: [{ type: "text", text: "What is 17 * 23?" }] }],
+    tools: [],
+    options: { temperature: 0 },
+  },
   sessions: {
     sessions: [{ session: "s-17", tenant: "default", updatedAt: 1789000003400, last: { ...row, status: "finished" } }],
   },

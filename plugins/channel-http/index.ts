@@ -9,6 +9,7 @@ import { mountFork } from "./fork.ts";
 import { mountMe } from "./me.ts";
 import { mountMemory } from "./memory.ts";
 import { Options } from "./options.ts";
+import { mountPrompts } from "./prompts.ts";
 import { mountService } from "./service.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
@@ -40,6 +41,7 @@ export default definePlugin({
       mountMemory(host, journal);
       mountMe(host);
       mountService(host);
+      mountPrompts(host);
       mountWires(host);
       mountUsage(host);
     },

@@ -16,7 +16,11 @@ export interface Tab {
   close(): Promise<void>;
 }
 
-export async function openTab(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Tab> {
+export async function openTab(
+  browser: Browser,
+  url: string,
+  { key, ...options }: BrowserContextOptions & { readonly key?: string } = {},
+): Promise<Tab> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     reducedMotion: "reduce",
@@ -53,6 +57,8 @@ export async function openTab(browser: Browser, url: string, options: BrowserCon
     addEventListener("securitypolicyviolation", (event) =>
       violations.push(event.violatedDirective + " " + event.sourceFile + ":" + event.lineNumber));
   `);
+  // As if it had been entered: a service counts the requests that come without one.
+  if (key !== undefined) await page.addInitScript(`sessionStorage.setItem("venturi.key", ${JSON.stringify(key)})`);
   await page.goto(url);
   return {
     page,

@@ -14,6 +14,8 @@ export interface Key {
   readonly id: string;
   readonly secret: string;
   readonly may: readonly string[];
+  readonly tenant?: string;
+  readonly tenants?: "all";
 }
 
 export interface ConsoleService {
@@ -25,7 +27,8 @@ export interface ConsoleService {
   start(): Promise<void>;
   /** Runs a command of `venturi` on the same data. */
   command(words: readonly string[], input?: string): string;
-  json<T>(path: string, body?: unknown): Promise<T>;
+  /** With the first key, or the one given. */
+  json<T>(path: string, body?: unknown, secret?: string): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -87,8 +90,8 @@ export async function consoleService(
     start,
     command,
     kill: () => end("SIGKILL"),
-    json: async <T>(path: string, body?: unknown) => {
-      const key = options.keys?.[0]?.secret;
+    json: async <T>(path: string, body?: unknown, secret?: string) => {
+      const key = secret ?? options.keys?.[0]?.secret;
       const response = await fetch(url + path, {
         headers: {
           accept: "application/json",
@@ -109,7 +112,7 @@ export async function consoleService(
 
 /** The demo beside its files, which it names by relative paths, with keys. */
 function withKeys(folder: string, keys: readonly Key[]): string {
-  const entries = keys.map(({ id, secret, may }) => ({ ...keyOf(id, secret), tenant: "default", may }));
+  const entries = keys.map(({ id, secret, ...rest }) => ({ ...keyOf(id, secret), tenant: "default", ...rest }));
   const text = readFileSync(join(demo, "venturi.yaml"), "utf8")
     .replaceAll("tools.js", join(demo, "tools.js"))
     .replaceAll("[scenarios.yaml]", `[${join(demo, "scenarios.yaml")}]`)

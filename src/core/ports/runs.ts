@@ -7,6 +7,7 @@ import type { Feedback, GivenFeedback } from "../run/feedback.ts";
 import type { ForkRequest } from "../run/fork.ts";
 import type { KeptWire } from "../run/kept-wire.ts";
 import type { RunsQuery } from "../run/list-query.ts";
+import type { Prompt } from "../run/prompt.ts";
 import type { PendingQuestion } from "../run/questions.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow } from "../run/run-row.ts";
@@ -153,6 +154,8 @@ export interface Runs {
   embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded>;
   /** Removes a run and everything stored for it; cancels it first if it is running. */
   remove(run: string): Promise<void>;
+  /** What a round asked its model with; `not_found` when it has no such round. */
+  prompt?(run: string, round: number): Promise<Prompt>;
   /** Raw provider bytes kept of the run (`journal.keepWire`), one entry per attempt; empty when none were. */
   wires(run: string): Promise<readonly KeptWire[]>;
   /** A blob named by the run's input or by one of its tools; `not_found` if the hash is not that run's. */

@@ -5,7 +5,12 @@ import type { Approval, Tool } from "./tool.ts";
 /** Options shared by all tool plugins; spread into their `z.strictObject`. */
 export const toolOptions = {
   /** Require approval: always, once per run, never, or when a condition on the arguments holds. */
-  approval: z.union([z.enum(["always", "once", "never"]), z.strictObject({ when: z.string() })]).optional(),
+  approval: z
+    .union([
+      z.enum(["always", "once", "never"]),
+      z.strictObject({ when: z.string().optional(), show: z.array(z.string()).max(10).optional() }),
+    ])
+    .optional(),
   timeout: Duration.optional(),
   maxOutput: Size.optional(),
 };

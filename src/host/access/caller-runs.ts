@@ -18,6 +18,7 @@ import type { Scope } from "../../core/ports/scopes.ts";
 import type { FeedQuery } from "../../core/run/feed.ts";
 import type { Feedback, GivenFeedback } from "../../core/run/feedback.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
+import type { Prompt } from "../../core/run/prompt.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
@@ -207,6 +208,12 @@ export class CallerRuns implements Runs {
       await turnFor(pieceTime, tenant); // its reader is whoever drained the socket
       return await this.#inTurn(next);
     });
+  }
+
+  async prompt(run: string, round: number): Promise<Prompt> {
+    await this.#own(run, "see");
+    if (this.#runs.prompt === undefined) throw noRun(run);
+    return await this.#inTurn(async () => (await this.#runs.prompt?.(run, round)) as Prompt); // checked above
   }
 
   async pending(run: string): ReturnType<Runs["pending"]> {

@@ -181,7 +181,7 @@ async function seenSignals(journal: Journal, run: string, prefix: readonly RunEv
 }
 
 /** The session's messages as they were when the run began, and the runs they are from. */
-async function conversationBefore(
+export async function conversationBefore(
   journal: Journal,
   { run, tenant, session }: RunRow,
 ): Promise<{ messages: Message[]; runs: string[] }> {

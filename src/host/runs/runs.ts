@@ -35,6 +35,7 @@ import type { Feedback, GivenFeedback } from "../../core/run/feedback.ts";
 import type { ForkRequest } from "../../core/run/fork.ts";
 import type { KeptWire } from "../../core/run/kept-wire.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
+import type { Prompt } from "../../core/run/prompt.ts";
 import type { PendingQuestion } from "../../core/run/questions.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
@@ -47,6 +48,7 @@ import { Config } from "../config/load.ts";
 import type { LimitSettings } from "../config/server.ts";
 import type { Figures } from "../inspect/figures.ts";
 import { Revisions } from "../revisions/revisions.ts";
+import { AgentFrames } from "./agent-frames.ts";
 import { infoOf } from "./agent-info.ts";
 import { openQuestions } from "./approval-questions.ts";
 import { PacedStream } from "./backpressure.ts";
@@ -60,6 +62,7 @@ import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
 import { checked, keptRequest } from "./kept-request.ts";
+import { promptOf } from "./prompts.ts";
 import { idleFor } from "./queue-time.ts";
 import { pruneRest } from "./retention.ts";
 import { giveFeedback, listRated } from "./run-feedback.ts";
@@ -95,6 +98,7 @@ export class HostRuns implements Runs {
   readonly #feed: Feed;
   readonly #signals: RunSignals;
   readonly #memory: Memory;
+  readonly #frames: AgentFrames;
   #draining = false;
   #stopSweep: (() => void) | undefined;
 
@@ -119,6 +123,7 @@ export class HostRuns implements Runs {
     this.#content = content;
     this.#sessions = sessions;
     this.#memory = memory;
+    this.#frames = new AgentFrames(journal, log);
     const followers = new Followers({ journal, clock });
     const feed = new Feed({ journal, followers, clock, log });
     const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
@@ -157,6 +162,7 @@ export class HostRuns implements Runs {
     const { agent, input: asked, context } = this.#check(request, options);
     const { value: input, verdicts } = screenInput(agent.guards, asked);
     if (options.compat === "strict") checkFields(agent, request);
+    this.#frames.keep(agent);
     checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
     const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
     const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
@@ -324,6 +330,12 @@ export class HostRuns implements Runs {
 
   async feedback(run: string): Promise<readonly Feedback[]> {
     return (await notesOf(this.#parts.journal, await this.get(run))).feedback;
+  }
+
+  async prompt(run: string, round: number): Promise<Prompt> {
+    const { journal, clock, log, revisions } = this.#parts;
+    const agentOf = (name: string) => revisions.current.agents.get(name);
+    return await promptOf(await this.get(run), round, { journal, clock, log, frames: this.#frames, agentOf });
   }
 
   async wires(run: string): Promise<readonly KeptWire[]> {

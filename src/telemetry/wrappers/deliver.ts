@@ -32,6 +32,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     agents: () => runs.agents(),
     giveFeedback: (run, given, options) => runs.giveFeedback(run, given, options),
     feedback: (run) => runs.feedback(run),
+    ...(runs.prompt === undefined ? {} : { prompt: runs.prompt.bind(runs) }),
     wires: (run) => runs.wires(run),
     content: (run, hash) => runs.content(run, hash),
     contentPieces: (run, hash) => runs.contentPieces(run, hash),

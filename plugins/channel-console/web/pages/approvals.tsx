@@ -18,7 +18,7 @@ import { liveRun } from "../state/live.ts";
 import { useResource } from "../state/resource.ts";
 import { query, setQuery, to } from "../state/router.ts";
 import { client, mayFor } from "../state/session.ts";
-import { waiting } from "../state/waiting.ts";
+import { waiting } from "../state/title.ts";
 import { printable } from "../text/printable.ts";
 import { ago, shortRun } from "../text/words.ts";
 

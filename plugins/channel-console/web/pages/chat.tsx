@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { Composer } from "../parts/composer.tsx";
 import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
@@ -9,13 +9,17 @@ import { Icon } from "../parts/icon.tsx";
 import { Inspector } from "../parts/inspector.tsx";
 import { bindPage } from "../parts/palette.tsx";
 import { RunFacts } from "../parts/run-facts.tsx";
+import { StickyScroll } from "../parts/sticky-scroll.tsx";
 import { askToStop, stop } from "../parts/stop.ts";
 import { Timeline } from "../parts/timeline.tsx";
+import { Welcome } from "../parts/welcome.tsx";
 import { type LiveRun, liveRun } from "../state/live.ts";
 import { go, path, query, setQuery, to } from "../state/router.ts";
 import { agents, client, may } from "../state/session.ts";
+import { useTitle } from "../state/title.ts";
 import { printable } from "../text/printable.ts";
 import { shortRun } from "../text/words.ts";
+import { Lazy } from "./lazy.tsx";
 
 /** Whether the time of the run under way is shown below the conversation. */
 const timelineOpen = signal(true);
@@ -47,7 +51,6 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
   const runs = useSignal<readonly string[]>((session === undefined ? undefined : started.get(session)) ?? []);
   const older = useSignal(0);
   const problem = useSignal("");
-  const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (session === undefined || started.has(session)) return;
     const abort = new AbortController();
@@ -72,7 +75,8 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
   const current = lives.at(-1);
   current?.tick.value;
   const isRunning = current !== undefined && current.whole.endedAt === undefined;
-  useStickToEnd(scroller, current);
+  const forking = useSignal<{ live: LiveRun; after: number } | undefined>(undefined);
+  useTitle(`Chat with ${agent}`);
   useLayoutEffect(
     () =>
       bindPage([
@@ -136,7 +140,7 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
       {current === undefined ? null : <Connection live={current} />}
       <div class="run-body">
         <div class="run-main">
-          <div class="scroll" ref={scroller}>
+          <StickyScroll live={current}>
             {older.value === 0 || session === undefined ? null : (
               <p class="center-line">
                 <a href={`${to("sessions")}?session=${encodeURIComponent(session)}`}>{older.value} earlier runs</a>
@@ -149,10 +153,11 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
                   live={live}
                   selected={chosenRun === live.id ? selected : undefined}
                   select={selectIn(live.id)}
+                  edit={may("start") ? (after) => (forking.value = { live, after }) : undefined}
                 />
               </section>
             ))}
-          </div>
+          </StickyScroll>
           {problem.value === "" ? null : (
             <p class="problem bar" role="alert">
               <Icon name="warning" size={14} /> {printable(problem.value)}
@@ -164,6 +169,20 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
           <Inspector live={inspected} selected={selected} close={() => setQuery({ select: undefined })} />
         )}
       </div>
+      {forking.value === undefined ? null : (
+        <Lazy
+          key={forking.value.live.id}
+          load={() =>
+            import("./more.tsx").then(({ ForkDialog }) => () => (
+              <ForkDialog
+                live={forking.value?.live ?? lives[0] ?? liveRun("")}
+                after={forking.value?.after ?? 1}
+                close={() => (forking.value = undefined)}
+              />
+            ))
+          }
+        />
+      )}
       {current === undefined ? null : (
         <BottomTimeline
           live={current}
@@ -198,27 +217,6 @@ async function readSession(session: string, signal: AbortSignal): Promise<{ runs
   return { runs: all.slice(-shownRuns), older: Math.max(0, all.length - shownRuns) };
 }
 
-/** Keeps the end in view while text arrives, unless the reader has scrolled up. */
-function useStickToEnd(scroller: { readonly current: HTMLDivElement | null }, live: LiveRun | undefined): void {
-  const sticky = useRef(true);
-  useEffect(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    const onScroll = () => {
-      sticky.current = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
-    };
-    element.addEventListener("scroll", onScroll, { passive: true });
-    return () => element.removeEventListener("scroll", onScroll);
-  }, []);
-  useEffect(() => {
-    sticky.current = true;
-  }, [live]);
-  useEffect(() => {
-    const element = scroller.current;
-    if (element !== null && sticky.current) element.scrollTop = element.scrollHeight;
-  }, [live?.tick.value]);
-}
-
 function AgentChoice({ agent }: { agent: string }): JSX.Element {
   return (
     <select
@@ -233,47 +231,6 @@ function AgentChoice({ agent }: { agent: string }): JSX.Element {
         </option>
       ))}
     </select>
-  );
-}
-
-function Welcome({
-  agent,
-  send,
-}: {
-  agent: string;
-  send: (text: string, variables: undefined) => Promise<void>;
-}): JSX.Element {
-  const about = agents.value.find(({ name }) => name === agent);
-  const tools = about?.tools ?? [];
-  const example = ["clock", "calculator"].every((wanted) => tools.some(({ name }) => name === wanted))
-    ? "What time is it in Tokyo, and what is 17 * 23?"
-    : "What can you do?";
-  return (
-    <div class="welcome">
-      <h2>{printable(agent)}</h2>
-      {about?.description === undefined ? null : <p class="muted">{printable(about.description)}</p>}
-      <dl class="facts wide">
-        <div>
-          <dt>model</dt>
-          <dd class="mono">{printable(about?.model ?? "")}</dd>
-        </div>
-        {tools.length === 0 ? null : (
-          <div>
-            <dt>tools</dt>
-            <dd>
-              {tools.map(({ name, description }) => (
-                <span key={name} class="chip" title={printable(description)}>
-                  {printable(name)}
-                </span>
-              ))}
-            </dd>
-          </div>
-        )}
-      </dl>
-      <button type="button" class="suggestion" onClick={() => void send(example, undefined).catch(() => {})}>
-        {example} <Icon name="send" size={14} />
-      </button>
-    </div>
   );
 }
 

@@ -1,24 +1,27 @@
-import { diffWordsWithSpace } from "diff";
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { timeParts } from "venturi/client/times";
 import { alignRounds, type Pair } from "../fold/compare.ts";
-import { type Medians, median, mediansOf } from "../fold/medians.ts";
+import { median } from "../fold/medians.ts";
 import { scaleOf } from "../fold/scale.ts";
 import type { Call, RunView } from "../fold/view.ts";
+import { Diffed } from "../parts/diffed.tsx";
+import { Figures } from "../parts/figures.tsx";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { stringify } from "../parts/json.tsx";
 import { endOf, partWords, percent, segmentsOf } from "../parts/ribbon.tsx";
 import { Status } from "../parts/status.tsx";
+import { useCost, Variants } from "../parts/variants.tsx";
 import type { RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { type LiveRun, liveRun } from "../state/live.ts";
+import { useMedians } from "../state/medians.ts";
+import { instructionsOf, usePrompt } from "../state/prompt.ts";
 import { useResource } from "../state/resource.ts";
 import { query, setQuery, to } from "../state/router.ts";
 import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { ago, count, duration, short, shortRun } from "../text/words.ts";
+import { ago, duration, short, shortRun } from "../text/words.ts";
 
 /** Two runs side by side: `/compare?a=RUN&b=RUN`. */
 export function ComparePage(): JSX.Element {
@@ -85,6 +88,7 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
   const left = useLive(a);
   const right = useLive(b);
   const usual = useMedians(left.whole.agent === right.whole.agent ? left.whole.agent : "");
+  const costs = [useCost(left), useCost(right)] as const;
   const failed = [left, right].find(({ error }) => error.value !== undefined);
   if (failed !== undefined) {
     return (
@@ -123,7 +127,9 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
               />
             ))}
           </div>
-          <Figures a={left.view} b={right.view} ends={ends} usual={usual} />
+          <Variants a={a} b={b} />
+          <Figures a={left.view} b={right.view} ends={ends} usual={usual} costs={costs} />
+          <Asked a={a} b={b} />
           <Diffed title="Input" a={left.view.input?.text ?? ""} b={right.view.input?.text ?? ""} />
           {alignRounds(left.view, right.view).map(({ round, a: one, b: other, calls }) => (
             <section key={round} class="round-pair">
@@ -155,26 +161,6 @@ function MedianChoice({ run, runs }: { run: string; runs: readonly RunRow[] }): 
       </button>
     </p>
   );
-}
-
-const lastRuns = 20;
-
-/** What is usual for the agent: medians of its last finished runs. */
-function useMedians(agent: string): Medians | undefined {
-  const { data } = useResource(
-    async (signal) =>
-      agent === ""
-        ? undefined
-        : await client.value.request<{ runs: RunRow[] }>({
-            op: "run.list",
-            path: "/v1/runs",
-            query: { agent, status: "finished", limit: lastRuns },
-            signal,
-          }),
-    [agent],
-  );
-  const digests = (data?.runs ?? []).flatMap(({ digest }) => (digest === undefined ? [] : [digest]));
-  return digests.length < 3 ? undefined : mediansOf(digests);
 }
 
 function RunHead({ name, live }: { name: string; live: LiveRun }): JSX.Element {
@@ -231,107 +217,15 @@ function OneRibbon({
   );
 }
 
-interface FiguresProps {
-  readonly a: RunView;
-  readonly b: RunView;
-  readonly ends: readonly number[];
-  readonly usual: Medians | undefined;
-}
-
-function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
-  const totals = [a.times.totals(ends[0]), b.times.totals(ends[1])] as const;
-  const rows: readonly {
-    word: string;
-    values: readonly [number | undefined, number | undefined];
-    usual?: number | undefined;
-    form: (value: number) => string;
-  }[] = [
-    {
-      word: "Total",
-      values: [(ends[0] ?? 0) - a.startedAt, (ends[1] ?? 0) - b.startedAt],
-      usual: usual?.ms,
-      form: duration,
-    },
-    ...timeParts.map((part) => ({
-      word: partWords[part],
-      values: [totals[0][part], totals[1][part]] as const,
-      usual: usual?.parts[part],
-      form: duration,
-    })),
-    {
-      word: "Input tokens",
-      values: [a.usage?.inputTokens, b.usage?.inputTokens],
-      usual: usual?.inputTokens,
-      form: count,
-    },
-    {
-      word: "Output tokens",
-      values: [a.usage?.outputTokens, b.usage?.outputTokens],
-      usual: usual?.outputTokens,
-      form: count,
-    },
-    { word: "Rounds", values: [a.rounds.length, b.rounds.length], usual: usual?.rounds, form: String },
-    { word: "Tool calls", values: [a.calls.size, b.calls.size], form: String },
-  ];
-  const models = (view: RunView) =>
-    [...new Set(view.rounds.flatMap(({ attempts }) => attempts.map(({ model }) => model)))].join(", ");
+/** Instructions and options, which a fork may have changed. */
+function Asked({ a, b }: { a: string; b: string }): JSX.Element | null {
+  const [left, right] = [usePrompt(a, 1).data, usePrompt(b, 1).data];
+  if (left === undefined || right === undefined) return null;
   return (
-    <table class="figures">
-      <thead>
-        <tr>
-          <th>
-            <span class="hidden-text">Figure</span>
-          </th>
-          <th class="num">A</th>
-          <th class="num">B</th>
-          <th class="num">Difference</th>
-          {usual === undefined ? null : (
-            <th class="num usual" title={`Medians of the agent's last ${usual.count} finished runs`}>
-              Usual
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {rows
-          .filter(({ values }) => (values[0] ?? 0) !== 0 || (values[1] ?? 0) !== 0)
-          .map(({ word, values: [one, other], usual: middle, form }) => (
-            <tr key={word}>
-              <th scope="row">{word}</th>
-              <td class="num mono">{one === undefined ? "–" : form(one)}</td>
-              <td class="num mono">{other === undefined ? "–" : form(other)}</td>
-              <td class="num mono">{one === undefined || other === undefined ? "" : difference(other - one, form)}</td>
-              {usual === undefined ? null : (
-                <td class="num mono muted usual">{middle === undefined ? "" : form(middle)}</td>
-              )}
-            </tr>
-          ))}
-        <tr>
-          <th scope="row">Models</th>
-          <td class="num mono long">{printable(models(a))}</td>
-          <td class="num mono long">{printable(models(b))}</td>
-          <td class="num">{models(a) === models(b) ? <span class="faint">same</span> : "differ"}</td>
-          {usual === undefined ? null : <td class="usual" />}
-        </tr>
-        <tr>
-          <th scope="row">Config</th>
-          <td class="num mono">{printable(short(a.config ?? "–", 10))}</td>
-          <td class="num mono">{printable(short(b.config ?? "–", 10))}</td>
-          <td class="num">{a.config === b.config ? <span class="faint">same</span> : "differ"}</td>
-          {usual === undefined ? null : <td class="usual" />}
-        </tr>
-      </tbody>
-    </table>
-  );
-}
-
-function difference(value: number, form: (value: number) => string): JSX.Element {
-  if (value === 0) return <span class="faint">same</span>;
-  return (
-    <span class={value > 0 ? "more" : "less"}>
-      {value > 0 ? "+" : "−"}
-      {form(Math.abs(value))}
-    </span>
+    <>
+      <Diffed title="Instructions" a={instructionsOf(left)} b={instructionsOf(right)} />
+      <Diffed title="Options" a={stringify(left.options)} b={stringify(right.options)} />
+    </>
   );
 }
 
@@ -349,39 +243,6 @@ function CallPair({ pair: { a, b } }: { pair: Pair }): JSX.Element {
       </div>
       <Diffed title="Arguments" a={line(a)} b={line(b)} />
       <Diffed title="Output" a={output(a)} b={output(b)} />
-    </div>
-  );
-}
-
-const longestDiff = 20_000;
-
-/** Words that only one of the two has are marked, with a sign and not by colour alone. */
-function Diffed({ title, a, b }: { title: string; a: string; b: string }): JSX.Element | null {
-  const changes = useMemo(
-    () => (a.length + b.length > longestDiff ? undefined : diffWordsWithSpace(a, b, { timeout: 60 })),
-    [a, b],
-  );
-  if (a === "" && b === "") return null;
-  let body: ComponentChildren;
-  if (a === b) body = <span class="pre-wrap">{printable(short(a, 2000))}</span>;
-  else if (changes === undefined) {
-    body = (
-      <>
-        <del class="pre-wrap">{printable(short(a, 4000))}</del>
-        <ins class="pre-wrap">{printable(short(b, 4000))}</ins>
-      </>
-    );
-  } else {
-    body = changes.map(({ value, added, removed }) =>
-      added ? <ins>{printable(value)}</ins> : removed ? <del>{printable(value)}</del> : <span>{printable(value)}</span>,
-    );
-  }
-  return (
-    <div class="diffed">
-      <h3>
-        {title} {a === b ? <span class="faint">same</span> : null}
-      </h3>
-      <div class={a === b ? "diff same" : "diff"}>{body}</div>
     </div>
   );
 }

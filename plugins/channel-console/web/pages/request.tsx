@@ -1,26 +1,43 @@
 import type { JSX } from "preact";
+import type { RunView } from "../fold/view.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Facts, Section } from "../parts/inspector.tsx";
 import { Json } from "../parts/json.tsx";
+import { PromptView } from "../parts/prompt.tsx";
 import { TraceLink } from "../parts/trace-link.tsx";
 import type { LiveRun } from "../state/live.ts";
+import { instructionsOf, usePrompt } from "../state/prompt.ts";
 import { to } from "../state/router.ts";
-import { agents } from "../state/session.ts";
+import { agents, hasKey } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { clockTime, shortRun } from "../text/words.ts";
+
+/** As a fork where it is one. The key is the shell's: it must not stand on a screen. */
+function curlOf({ agent, input, metadata, fork }: RunView, instructions: string | undefined): string {
+  const body =
+    fork === undefined
+      ? { agent, input, ...(metadata === undefined ? {} : { metadata }) }
+      : {
+          after: fork.after,
+          ...(fork.after === 1 && input !== undefined ? { input } : {}),
+          ...(instructions === undefined ? {} : { instructions }),
+        };
+  const path = fork === undefined ? "/v1/runs" : `/v1/runs/${fork.run}/fork`;
+  const key = hasKey.value ? ' -H "authorization: Bearer $VENTURI_KEY"' : "";
+  const accept = fork === undefined ? ' -H "accept: text/event-stream"' : "";
+  const quoted = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `curl -N ${location.origin}${path}${key}${accept} -H "content-type: application/json" \\\n  -d '${quoted}'`;
+}
 
 /** What the run was asked with, and how to ask it again. */
 export function RequestView({ live }: { live: LiveRun }): JSX.Element {
   live.tick.value;
   const view = live.whole;
   const agent = agents.value.find(({ name }) => name === view.agent);
-  const body = {
-    agent: view.agent,
-    input: view.input,
-    ...(view.metadata === undefined ? {} : { metadata: view.metadata }),
-  };
-  const quoted = JSON.stringify(body).replaceAll("'", "'\\''");
-  const curl = `curl -N ${location.origin}/v1/runs -H "accept: text/event-stream" -H "content-type: application/json" \\\n  -d '${quoted}'`;
+  const { fork } = view;
+  const own = instructionsOf(usePrompt(fork === undefined ? undefined : live.id, 1).data);
+  const original = instructionsOf(usePrompt(fork?.run, 1).data);
+  const curl = curlOf(view, own === original ? undefined : own);
   return (
     <div class="scroll request">
       <Facts
@@ -56,6 +73,7 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
           ],
         ]}
       />
+      <PromptView live={live} />
       <Section title="Input">
         <Json value={view.input ?? {}} />
       </Section>
@@ -67,6 +85,7 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
       <Section title="As a command">
         <div class="with-copy">
           <pre class="raw">{printable(curl)}</pre>
+          {hasKey.value ? <p class="muted">Put the key into the shell's VENTURI_KEY.</p> : null}
           <CopyButton text={curl} label="Copy the command" />
         </div>
       </Section>

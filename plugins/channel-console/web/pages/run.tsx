@@ -10,9 +10,12 @@ import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Inspector } from "../parts/inspector.tsx";
 import { bindPage } from "../parts/palette.tsx";
+import { Rating } from "../parts/rating.tsx";
 import { endOf, Ribbon, scaleFor } from "../parts/ribbon.tsx";
 import { RunFacts } from "../parts/run-facts.tsx";
 import { Scrubber } from "../parts/scrubber.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
+import { StickyScroll } from "../parts/sticky-scroll.tsx";
 import { askToStop, stop } from "../parts/stop.ts";
 import { tabs } from "../parts/tabs.tsx";
 import { TraceLink } from "../parts/trace-link.tsx";
@@ -24,6 +27,7 @@ import { type LiveRun, liveRun } from "../state/live.ts";
 import { type Resource, useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
 import { client, may, mayHere } from "../state/session.ts";
+import { useTitle } from "../state/title.ts";
 import { printable } from "../text/printable.ts";
 import { shortRun } from "../text/words.ts";
 import { Lazy } from "./lazy.tsx";
@@ -55,6 +59,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const fork = mayHere("start") ? (after: number) => (forking.value = after) : undefined;
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
   const row = useRow(live);
+  useTitle(`${whole.agent || "Run"} ${shortRun(id)}`);
   const cost = row.data?.digest?.cost;
   useOwner(row.data?.tenant);
   const error = live.error.value;
@@ -70,9 +75,10 @@ export function RunPage({ id }: { id: string }): JSX.Element {
     return (
       <div class="page run-page">
         <Header title={<RunTitle live={live} />} />
-        <p class="muted" role="status">
+        <p class="hidden-text" role="status">
           Loading the run …
         </p>
+        <Skeleton rows={6} />
       </div>
     );
   }
@@ -83,14 +89,15 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         actions={<RunActions live={live} fork={fork} erase={() => (erasing.value = true)} />}
       >
         <RunFacts view={view} frozen={live.at.value !== undefined} cost={cost} />
+        {whole.endedAt === undefined ? null : <Rating run={id} />}
       </Header>
       <Connection live={live} />
-      <WhyLine run={id} ended={whole.endedAt !== undefined} />
+      <WhyLine run={id} ended={whole.endedAt !== undefined} row={row.data} />
       <RunRibbon live={live} />
       {tabs({ label: "Views of the run", tabs: views, shown, choose: (name) => setQuery({ view: name }) })}
       <div class="run-body">
         <div class="run-main" role="tabpanel" id={`panel-${shown}`} aria-labelledby={`tab-${shown}`}>
-          <View name={shown} live={live} selected={selected} select={select} />
+          <View name={shown} live={live} selected={selected} select={select} edit={fork} />
         </div>
         {selected === undefined ? null : (
           <Inspector live={live} selected={selected} close={() => setQuery({ select: undefined })} fork={fork} />
@@ -130,17 +137,15 @@ function useRow({ id, whole }: LiveRun): Resource<RunRow> {
   );
 }
 
-function View({
-  name,
-  live,
-  selected,
-  select,
-}: {
-  name: string;
-  live: LiveRun;
-  selected: string | undefined;
-  select: (id: string) => void;
-}): JSX.Element {
+interface ViewProps {
+  readonly name: string;
+  readonly live: LiveRun;
+  readonly selected: string | undefined;
+  readonly select: (id: string) => void;
+  readonly edit: ((after: number) => void) | undefined;
+}
+
+function View({ name, live, selected, select, edit }: ViewProps): JSX.Element {
   if (name === "trace") return <TraceView live={live} selected={selected} select={select} />;
   if (name === "events") return <EventTable live={live} selected={selected} select={select} />;
   if (name === "wire") {
@@ -164,9 +169,9 @@ function View({
     );
   }
   return (
-    <div class="scroll">
-      <Conversation live={live} selected={selected} select={select} />
-    </div>
+    <StickyScroll live={live}>
+      <Conversation live={live} selected={selected} select={select} edit={edit} />
+    </StickyScroll>
   );
 }
 

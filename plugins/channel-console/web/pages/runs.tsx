@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon.tsx";
 import { bindPage } from "../parts/palette.tsx";
 import { MiniRibbon } from "../parts/ribbon.tsx";
 import { Rows } from "../parts/rows.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
 import { Status } from "../parts/status.tsx";
 import { isEnded, type RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
@@ -80,6 +81,7 @@ export function RunsPage(): JSX.Element {
             <span class="num">Started</span>
             <span />
           </div>
+          {loading && rows.length === 0 ? <Skeleton rows={10} /> : null}
           <Rows
             label="Runs"
             className="run-list"

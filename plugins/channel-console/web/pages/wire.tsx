@@ -1,14 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { hexLines } from "../fold/hex.ts";
+import { eventsOfDeltas } from "../fold/wire-events.ts";
 import { bytesOfDelta } from "../fold/wire-marks.ts";
 import { Empty } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { stringify } from "../parts/json.tsx";
+import type { RunEvent } from "../state/api-types.ts";
 import type { LiveRun } from "../state/live.ts";
 import { requestBytes } from "../state/request-bytes.ts";
 import { type Resource, useResource } from "../state/resource.ts";
+import { query, to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { bytes, short } from "../text/words.ts";
@@ -45,7 +48,8 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
     (signal) => client.value.request<{ wires: Kept[] }>({ op: "run.wires", path: pathOf(live.id), signal }),
     [live.id, live.whole.endedAt],
   );
-  const chosen = useSignal(0);
+  const wanted = live.events[Number(query.value.get("event") ?? 0) - 1];
+  const chosen = useSignal<number | undefined>(undefined);
   const form = useSignal<"text" | "hex">("text");
   if (loading) return <div aria-busy="true" />;
   const wires = data?.wires ?? [];
@@ -62,13 +66,15 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
       </Empty>
     );
   }
-  const kept = wires[chosen.value] ?? wires[0];
+  const ofEvent = wanted === undefined ? -1 : wires.findIndex((wire) => attemptEvents(live, wire).includes(wanted));
+  const place = chosen.value ?? Math.max(0, ofEvent);
+  const kept = wires[place] ?? wires[0];
   return (
     <div class="wire">
       <div class="filters">
         <select
           aria-label="Attempt"
-          value={chosen.value}
+          value={place}
           onChange={(event) => (chosen.value = Number(event.currentTarget.value))}
         >
           {wires.map(({ round, attempt, wire, size }, index) => (
@@ -93,10 +99,27 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
         <FixtureButton live={live} />
       </div>
       {kept === undefined ? null : (
-        <Chunks key={`${kept.round} ${kept.attempt}`} run={live.id} kept={kept} form={form.value} />
+        <Chunks
+          key={`${kept.round} ${kept.attempt}`}
+          run={live.id}
+          kept={kept}
+          form={form.value}
+          events={attemptEvents(live, kept)}
+          wanted={wanted?.seq}
+        />
       )}
     </div>
   );
+}
+
+/** Events between the beginning of an attempt and what ended it. */
+function attemptEvents({ events }: LiveRun, { round, attempt }: Kept): readonly RunEvent[] {
+  const from = events.findIndex(
+    (event) => event.type === "round.started" && event.round === round && event.attempt === attempt,
+  );
+  if (from < 0) return [];
+  const to = events.findIndex((event, index) => index > from && event.type === "round.started");
+  return events.slice(from + 1, to < 0 ? undefined : to);
 }
 
 function FixtureButton({ live }: { live: LiveRun }): JSX.Element {
@@ -115,7 +138,16 @@ function FixtureButton({ live }: { live: LiveRun }): JSX.Element {
   );
 }
 
-function Chunks({ run, kept, form }: { run: string; kept: Kept; form: "text" | "hex" }): JSX.Element {
+interface ChunksProps {
+  readonly run: string;
+  readonly kept: Kept;
+  readonly form: "text" | "hex";
+  readonly events: readonly RunEvent[];
+  /** The event whose bytes are asked for. */
+  readonly wanted: number | undefined;
+}
+
+function Chunks({ run, kept, form, events, wanted }: ChunksProps): JSX.Element {
   const path = `${pathOf(run)}/${kept.round}/${kept.attempt}`;
   const { data, error, loading } = useResource(
     (signal) => client.value.request<Decoded>({ op: "run.wires", path, query: { decoded: 1 }, signal }),
@@ -128,6 +160,7 @@ function Chunks({ run, kept, form }: { run: string; kept: Kept; form: "text" | "
   if (data === undefined)
     return loading ? <div aria-busy="true" /> : <p class="problem bar">{printable(error?.message ?? "")}</p>;
   const shown = data.chunks.slice(0, mostChunks);
+  const seqs = eventsOfDeltas(shown, events);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label="Bytes and deltas">
@@ -145,6 +178,9 @@ function Chunks({ run, kept, form }: { run: string; kept: Kept; form: "text" | "
             <ChunkRow
               key={chunk.offset}
               chunk={chunk}
+              run={run}
+              seqs={chunk.deltas.map((_, delta) => seqs.get(`${index}.${delta}`))}
+              wanted={wanted}
               bytes={
                 form === "hex"
                   ? raw.data?.subarray(chunk.offset, data.chunks[index + 1]?.offset ?? data.size)
@@ -191,7 +227,21 @@ function Quirks({
 }
 
 /** A delta that is pointed at marks the bytes it came from; bytes that are pointed at mark their deltas. */
-function ChunkRow({ chunk, bytes: raw }: { chunk: Chunk; bytes: Uint8Array | undefined }): JSX.Element {
+interface ChunkProps {
+  readonly run: string;
+  readonly chunk: Chunk;
+  readonly bytes: Uint8Array | undefined;
+  /** The events that its deltas became. */
+  readonly seqs: readonly (number | undefined)[];
+  readonly wanted: number | undefined;
+}
+
+function ChunkRow({ chunk, bytes: raw, seqs, wanted, run }: ChunkProps): JSX.Element {
+  const isWanted = wanted !== undefined && seqs.includes(wanted);
+  const row = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    if (isWanted) row.current?.scrollIntoView({ block: "center" });
+  }, [isWanted]);
   const pointed = useSignal<number | "bytes" | undefined>(undefined);
   const text = short(chunk.text.trimEnd(), mostShown);
   const at = pointed.value;
@@ -201,7 +251,7 @@ function ChunkRow({ chunk, bytes: raw }: { chunk: Chunk; bytes: Uint8Array | und
   );
   const leave = () => (pointed.value = undefined);
   return (
-    <tr>
+    <tr ref={row} class={isWanted ? "wanted" : ""}>
       <td class="num mono faint">{chunk.offset}</td>
       <td class={mark?.whole === true ? "lit" : ""} onMouseEnter={() => (pointed.value = "bytes")} onMouseLeave={leave}>
         {raw === undefined ? (
@@ -236,12 +286,21 @@ function ChunkRow({ chunk, bytes: raw }: { chunk: Chunk; bytes: Uint8Array | und
             onMouseLeave={leave}
           >
             {printable(short(stringify(delta, 0), mostShown))}
+            {seqs[index] === undefined ? null : (
+              <>
+                {" "}
+                <a href={eventAddress(run, seqs[index])}>event {seqs[index]}</a>
+              </>
+            )}
           </pre>
         ))}
       </td>
     </tr>
   );
 }
+
+const eventAddress = (run: string, seq: number | undefined): string =>
+  `${to("runs", run)}?view=events&select=${encodeURIComponent(`event ${seq}`)}`;
 
 async function downloadWire(run: string, { round, attempt, wire }: Kept): Promise<void> {
   const data = await requestBytes(`${pathOf(run)}/${round}/${attempt}`);

@@ -11,6 +11,7 @@ import { Icon } from "./icon.tsx";
 import { Json } from "./json.tsx";
 import { Markdown } from "./markdown.tsx";
 import { memo } from "./memo.ts";
+import { Rating } from "./rating.tsx";
 
 export interface ConversationProps {
   readonly live: LiveRun;
@@ -18,12 +19,14 @@ export interface ConversationProps {
   readonly select: (id: string) => void;
   /** Without the means to answer. */
   readonly quiet?: boolean;
+  /** Opens the dialog that changes what was said or found up to this event, and runs it again. */
+  readonly edit?: ((after: number) => void) | undefined;
 }
 
 const mostShown = 150;
 
 /** What was said and done, in the order it happened. */
-export function Conversation({ live, selected, select, quiet = false }: ConversationProps): JSX.Element {
+export function Conversation({ live, selected, select, quiet = false, edit }: ConversationProps): JSX.Element {
   live.tick.value;
   const { view } = live;
   const shown = useSignal(mostShown);
@@ -39,7 +42,15 @@ export function Conversation({ live, selected, select, quiet = false }: Conversa
         </button>
       )}
       {view.items.slice(hidden).map((item) => (
-        <ItemView key={keyOf(item)} item={item} live={live} selected={selected} select={select} quiet={quiet} />
+        <ItemView
+          key={keyOf(item)}
+          item={item}
+          live={live}
+          selected={selected}
+          select={select}
+          quiet={quiet}
+          edit={edit}
+        />
       ))}
       <Ending view={view} />
     </div>
@@ -55,11 +66,12 @@ interface ItemProps extends ConversationProps {
   readonly item: Item;
 }
 
-function ItemView({ item, live, selected, select, quiet = false }: ItemProps): JSX.Element | null {
+function ItemView({ item, live, selected, select, quiet = false, edit }: ItemProps): JSX.Element | null {
   switch (item.kind) {
     case "user":
       return (
         <UserMessage
+          edit={item.steered || item.message.role !== "user" || live.whole.endedAt === undefined ? undefined : edit}
           role={item.message.role}
           parts={item.message.parts}
           steered={item.steered}
@@ -82,7 +94,15 @@ function ItemView({ item, live, selected, select, quiet = false }: ItemProps): J
     case "notice":
       return <NoticeView notice={item} />;
     default:
-      return <SaidView item={item} size={item.text.length} open={item.open} retracted={item.retracted} />;
+      return (
+        <SaidView
+          item={item}
+          size={item.text.length}
+          open={item.open}
+          retracted={item.retracted}
+          run={quiet || live.whole.endedAt === undefined ? undefined : live.id}
+        />
+      );
   }
 }
 
@@ -93,7 +113,9 @@ const UserMessage = memo(
     steered,
     by,
     run,
+    edit,
   }: {
+    edit: ((after: number) => void) | undefined;
     role: string;
     parts: readonly Part[];
     steered: boolean;
@@ -109,6 +131,11 @@ const UserMessage = memo(
       {parts.map((part, index) => (
         <PartView key={index} part={part} run={run} />
       ))}
+      {edit === undefined ? null : (
+        <button type="button" class="quiet small edit-again" onClick={() => edit(1)}>
+          <Icon name="edit" size={14} /> Edit and run again
+        </button>
+      )}
     </div>
   ),
 );
@@ -135,12 +162,21 @@ interface SaidProps {
   readonly size: number;
   readonly open: boolean;
   readonly retracted: string | undefined;
+  /** Of an ended run, whose answers can be rated. */
+  readonly run: string | undefined;
 }
 
-const SaidView = memo(({ item, open, retracted }: SaidProps) => {
+const SaidView = memo(({ item, open, retracted, run }: SaidProps) => {
   const inner =
     item.kind === "reasoning" ? <Reasoning item={item} open={open} /> : <Markdown text={item.text} open={open} />;
-  if (retracted === undefined) return <div class={`said ${item.kind}`}>{inner}</div>;
+  if (retracted === undefined) {
+    return (
+      <div class={`said ${item.kind}`}>
+        {inner}
+        {run === undefined || item.kind !== "text" ? null : <Rating run={run} seq={item.seq} />}
+      </div>
+    );
+  }
   return (
     <div class={`said ${item.kind} retracted`}>
       <span class="tag warning">Retracted: {printable(retracted)}</span>

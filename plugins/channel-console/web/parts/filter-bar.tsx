@@ -193,6 +193,7 @@ function valuesOf(rows: readonly RunRow[]): Readonly<Record<string, readonly str
     agent: agents.value.map(({ name }) => name),
     tenant: of(({ tenant }) => tenant),
     code: of(({ digest }) => digest?.code),
+    label: ["good", "bad"],
     since: ["1h", "24h", "7d", "30d"],
     until: ["1h", "24h", "7d"],
     tool: of(({ digest }) => digest?.tools),

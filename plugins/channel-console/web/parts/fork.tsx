@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { LiveRun } from "../state/live.ts";
-import { go, to } from "../state/router.ts";
+import { instructionsOf, usePrompt } from "../state/prompt.ts";
+import { go, query, to } from "../state/router.ts";
 import { agents, client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { short } from "../text/words.ts";
@@ -31,7 +32,9 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
   const input = useSignal(original);
   const outputs = useSignal<Readonly<Record<string, string>>>({});
   const model = useSignal("");
-  const instructions = useSignal("");
+  const instructions = useSignal<string | undefined>(undefined);
+  const variants = useSignal(1);
+  const before = instructionsOf(usePrompt(live.id, 1).data);
   const temperature = useSignal("");
   const tools = useSignal<string>("recorded");
   const busy = useSignal(false);
@@ -52,14 +55,28 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
       ...(step.value === 1 && input.value !== original ? { input: input.value } : {}),
       ...(edit.length === 0 ? {} : { edit }),
       ...(model.value === "" ? {} : { model: model.value }),
-      ...(instructions.value.trim() === "" ? {} : { instructions: instructions.value }),
+      ...(instructions.value === undefined || instructions.value === before
+        ? {}
+        : { instructions: instructions.value }),
       ...(temperature.value === "" ? {} : { options: { temperature: Number(temperature.value) } }),
     };
     try {
       const path = `/v1/runs/${encodeURIComponent(live.id)}/fork`;
-      const { run } = await client.value.request<{ run: string }>({ op: "run.fork", method: "POST", path, body });
+      const runs: string[] = [];
+      for (let made = 0; made < variants.value; made += 1) {
+        const call = { op: "run.fork", method: "POST", path, body } as const;
+        runs.push((await client.value.request<{ run: string }>(call)).run);
+      }
       close();
-      go(`${to("compare")}?a=${encodeURIComponent(live.id)}&b=${encodeURIComponent(run)}`);
+      // Variants that were made before stay beside the new ones.
+      const kept = query.value.get("a") === live.id ? (query.value.get("v") ?? query.value.get("b") ?? "") : "";
+      const all = [...kept.split(",").filter(Boolean), ...runs].slice(-8);
+      const words = new URLSearchParams({
+        a: live.id,
+        b: runs.at(-1) ?? "",
+        ...(all.length > 1 ? { v: all.join(",") } : {}),
+      });
+      go(`${to("compare")}?${words}`);
     } catch (thrown) {
       problem.value = thrown instanceof Error ? thrown.message : String(thrown);
     } finally {
@@ -70,7 +87,7 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
     <dialog ref={dialog} class="fork" aria-labelledby="fork-title" onClose={close}>
       <form onSubmit={submit}>
         <div class="dialog-head">
-          <h2 id="fork-title">Fork this run</h2>
+          <h2 id="fork-title">Edit and run again</h2>
           <button type="button" class="quiet small" aria-label="Close" onClick={close}>
             <Icon name="cross" size={14} />
           </button>
@@ -141,13 +158,23 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
               />
             </label>
           </div>
+          <label class="field">
+            <span class="field-name">Variants</span>
+            <input
+              type="number"
+              min="1"
+              max="5"
+              value={variants.value}
+              onInput={(event) => (variants.value = Math.min(5, Math.max(1, Number(event.currentTarget.value) || 1)))}
+            />
+          </label>
           {may("inspect") ? (
             <label class="field">
               <span class="field-name">Instructions</span>
               <textarea
-                rows={2}
-                placeholder="as before"
-                value={instructions.value}
+                rows={3}
+                dir="auto"
+                value={instructions.value ?? before}
                 onInput={(event) => (instructions.value = event.currentTarget.value)}
               />
             </label>
@@ -174,7 +201,7 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
             Cancel
           </button>
           <button type="submit" class="primary" disabled={busy.value}>
-            <Icon name="fork" size={14} /> Fork and compare
+            <Icon name="fork" size={14} /> Run again and compare
           </button>
         </div>
       </form>

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { useTitle } from "../state/title.ts";
 
 /** The top of a page: what it is on the left, what can be done on the right. */
 export function Header({
@@ -10,6 +11,7 @@ export function Header({
   children?: ComponentChildren;
   actions?: ComponentChildren;
 }): JSX.Element {
+  useTitle(typeof title === "string" ? title : undefined);
   return (
     <header class="page-head">
       <h1>{title}</h1>

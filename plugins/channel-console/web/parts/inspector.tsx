@@ -1,8 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Attempt, Call } from "../fold/view.ts";
+import { isFromWire } from "../fold/wire-events.ts";
 import type { RunEvent } from "../state/api-types.ts";
 import type { LiveRun } from "../state/live.ts";
-import { to } from "../state/router.ts";
+import { setQuery, to } from "../state/router.ts";
+import { may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { clockTime, count, duration, shortRun } from "../text/words.ts";
 import { callWords } from "./call.tsx";
@@ -300,6 +302,11 @@ function EventDetails({ event, fork }: { event: RunEvent; fork: InspectorProps["
       <div class="actions">
         <CopyButton text={() => stringify(event)} label="Copy event" />
         {steps.has(event.type) ? <ForkButton after={event.seq} fork={fork} /> : null}
+        {isFromWire(event) && may("inspect") ? (
+          <button type="button" onClick={() => setQuery({ view: "wire", event: String(event.seq) })}>
+            Its bytes
+          </button>
+        ) : null}
       </div>
     </>
   );

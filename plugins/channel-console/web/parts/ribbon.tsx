@@ -3,6 +3,7 @@ import { type TimePart, type TimeSegment, timeParts, timingKey } from "venturi/c
 import { type Scale, scaleOf } from "../fold/scale.ts";
 import type { RunView } from "../fold/view.ts";
 import { fastClock } from "../state/clock.ts";
+import { lit } from "../state/lit.ts";
 import { duration } from "../text/words.ts";
 
 export const partWords: Readonly<Record<TimePart, string>> = {
@@ -37,6 +38,7 @@ export function segmentsOf(view: RunView, until: number): readonly TimeSegment[]
 /** Each millisecond of the run in the colour of what it was spent on. */
 export function Ribbon({ view, scale, end }: { view: RunView; scale: Scale; end: number }): JSX.Element {
   const segments = segmentsOf(view, end);
+  const chosen = lit.value;
   const totals = view.times.totals(end);
   const total = Math.max(1, end - view.startedAt);
   const spoken = timeParts
@@ -46,11 +48,12 @@ export function Ribbon({ view, scale, end }: { view: RunView; scale: Scale; end:
   return (
     <figure class="ribbon-figure">
       <div class="ribbon" role="img" aria-label={`Where the time went: ${spoken}`}>
-        {segments.map(({ part, from, to }) => {
+        {segments.map(({ part, name = "", from, to }) => {
           const left = scale.x(from);
+          const isLit = chosen !== undefined && part === chosen.part && (chosen.name === "" || name === chosen.name);
           return (
             <i
-              class={`seg p-${part}`}
+              class={`seg p-${part}${chosen === undefined ? "" : isLit ? " lit" : " dim"}`}
               title={`${partWords[part]}: ${duration(to - from)}`}
               style={{ left: percent(left), width: percent(scale.x(to) - left) }}
             />

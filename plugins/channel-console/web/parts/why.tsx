@@ -1,22 +1,67 @@
 import type { JSX } from "preact";
-import type { Why } from "../state/api-types.ts";
+import { useEffect } from "preact/hooks";
+import { slowerThanUsual } from "../fold/usual.ts";
+import type { RunRow, Why } from "../state/api-types.ts";
+import { lit } from "../state/lit.ts";
+import { useMedians } from "../state/medians.ts";
 import { useResource } from "../state/resource.ts";
 import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
+import { partOfSentence, sentencesOf } from "../text/sentences.ts";
+import { duration } from "../text/words.ts";
+import { partWords } from "./ribbon.tsx";
+
+interface WhyProps {
+  readonly run: string;
+  readonly ended: boolean;
+  readonly row: RunRow | undefined;
+}
 
 /** The service's own answer to "why was it slow, why did it fail?", asked again when the run ends. */
-export function WhyLine({ run, ended }: { run: string; ended: boolean }): JSX.Element | null {
+export function WhyLine({ run, ended, row }: WhyProps): JSX.Element | null {
   const { data } = useResource(
     (signal) => client.value.request<Why>({ op: "run.why", path: `/v1/runs/${encodeURIComponent(run)}/why`, signal }),
     [run, ended],
   );
+  const usual = useMedians(ended ? (row?.agent ?? "") : "");
+  useEffect(
+    () => () => {
+      lit.value = undefined;
+    },
+    [run],
+  );
   if (data === undefined || !ended) return null;
+  const slow = row?.digest === undefined || usual === undefined ? undefined : slowerThanUsual(row.digest, usual);
   return (
     <p class="why">
       <span class="tag" title={printable(data.meaning)}>
-        {printable(data.cause.replaceAll("_", " "))}
+        {printable(data.cause === "nothing" ? "as usual" : data.cause.replaceAll("_", " "))}
       </span>
-      {printable(data.summary)}
+      {sentencesOf(data.summary).map((sentence, index) => {
+        const found = partOfSentence(sentence, data.parts);
+        if (found === undefined) return <span key={index}>{printable(sentence)} </span>;
+        const isLit = lit.value?.part === found.part && lit.value.name === found.name;
+        return (
+          <button
+            key={index}
+            type="button"
+            class="sentence"
+            aria-pressed={isLit}
+            title="Show it in the ribbon"
+            onClick={() => {
+              lit.value = isLit ? undefined : { part: found.part, name: found.name };
+            }}
+          >
+            {printable(sentence)}
+          </button>
+        );
+      })}
+      {slow === undefined ? null : (
+        <span class="slower">
+          Slower than usual ({duration(slow.usual)}, the median of {slow.count} runs) because{" "}
+          {partWords[slow.part].toLowerCase()} took {duration(slow.ms)} instead of {duration(slow.usualMs)}.
+        </span>
+      )}
     </p>
   );
 }

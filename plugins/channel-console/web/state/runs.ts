@@ -39,7 +39,20 @@ interface State {
 
 const every = 3000;
 const pageSize = 50;
-const passed = ["q", "agent", "status", "tool", "model", "code", "session", "min", "key", "tenant", "sort"] as const;
+const passed = [
+  "q",
+  "agent",
+  "status",
+  "tool",
+  "model",
+  "code",
+  "session",
+  "min",
+  "key",
+  "tenant",
+  "sort",
+  "label",
+] as const;
 
 /** The words of the address as the API takes them. */
 export function listQuery(words: URLSearchParams): Record<string, string | number | undefined> {

@@ -64,9 +64,8 @@ const everything = ["start", "see", "steer", "inspect", "approve", "metrics", "e
 export async function enter(): Promise<void> {
   entry.value = "checking";
   try {
-    const [known, whoami] = await Promise.all([client.value.agents(), askMe()]);
-    agents.value = known;
-    me.value = whoami;
+    me.value = await askMe(); // first: a service counts what it has to refuse
+    agents.value = await client.value.agents();
     entry.value = "in";
   } catch (thrown) {
     if (thrown instanceof ClientError && (thrown.code === "unauthorized" || thrown.code === "forbidden")) {

@@ -1,10 +1,8 @@
-import { signal } from "@preact/signals";
 import { announce } from "../parts/announce.tsx";
 import { feedOpen, onFeed } from "./feed.ts";
 import { client, may } from "./session.ts";
+import { waiting } from "./title.ts";
 
-/** How many questions wait for a person. */
-export const waiting = signal(0);
 const every = 5_000;
 
 /** Counts when the feed tells of a question, or now and then where there is no feed; returns what stops it. */
@@ -14,7 +12,6 @@ export function startWaiting(): () => void {
     const { questions } = await client.value.questions({ limit: 50 });
     if (questions.length > waiting.value) announce(`${questions.length} questions need an answer`, "assertive");
     waiting.value = questions.length;
-    document.title = questions.length > 0 ? `(${questions.length}) Venturi` : "Venturi";
   };
   const again = () => void ask().catch(() => {});
   again();

@@ -11,10 +11,11 @@ export const searchNames = [
   "session",
   "key",
   "min",
+  "label",
 ] as const;
 
 /** Filters that have no place of their own in the bar are shown as chips. */
-const chips = ["tool", "model", "code", "session", "key", "tenant"];
+const chips = ["tool", "model", "code", "session", "key", "tenant", "label"];
 
 export const isFilter = (name: string): boolean => chips.includes(name) || isMetadata(name);
 

@@ -1,0 +1,55 @@
+import { diffWordsWithSpace } from "diff";
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { printable } from "../text/printable.ts";
+import { short } from "../text/words.ts";
+
+const longestDiff = 20_000;
+/** More than a screen of text is folded. */
+const folded = 1_500;
+
+/** Words that only one of the two has are marked, with a sign and not by colour alone. */
+export function Diffed({ title, a, b }: { title: string; a: string; b: string }): JSX.Element | null {
+  const changes = useMemo(
+    () => (a.length + b.length > longestDiff ? undefined : diffWordsWithSpace(a, b, { timeout: 60 })),
+    [a, b],
+  );
+  if (a === "" && b === "") return null;
+  let body: ComponentChildren;
+  if (a === b) body = <span class="pre-wrap">{printable(short(a, 2000))}</span>;
+  else if (changes === undefined) {
+    body = (
+      <>
+        <del class="pre-wrap">{printable(short(a, 4000))}</del>
+        <ins class="pre-wrap">{printable(short(b, 4000))}</ins>
+      </>
+    );
+  } else {
+    body = changes.map(({ value, added, removed }) =>
+      added ? <ins>{printable(value)}</ins> : removed ? <del>{printable(value)}</del> : <span>{printable(value)}</span>,
+    );
+  }
+  const diff = (
+    <div class={a === b ? "diff same" : "diff"} dir="auto">
+      {body}
+    </div>
+  );
+  const long = Math.max(a.length, b.length) > folded;
+  return (
+    <div class="diffed">
+      <h3>
+        {title} {a === b ? <span class="faint">same</span> : null}
+      </h3>
+      {long ? (
+        <details>
+          <summary class="muted">
+            {a.length} → {b.length} characters
+          </summary>
+          {diff}
+        </details>
+      ) : (
+        diff
+      )}
+    </div>
+  );
+}

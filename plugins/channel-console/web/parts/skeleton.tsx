@@ -1,0 +1,12 @@
+import type { JSX } from "preact";
+
+/** The shape of what is being read. */
+export function Skeleton({ rows }: { rows: number }): JSX.Element {
+  return (
+    <div class="skeleton" aria-busy="true" aria-hidden="true">
+      {Array.from({ length: rows }, (_, row) => (
+        <i key={row} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+import { requestFor, toolsFor } from "../../agent/model/request.ts";
+import { Breakers } from "../../agent/run/breaker.ts";
+import { ContentStore } from "../../agent/run/content.ts";
+import { type AgentDefinition, defaultCompaction, type ModelTarget } from "../../agent/run/definition.ts";
+import { RunContext } from "../../agent/run/run-context.ts";
+import { inputMessages, RunState } from "../../agent/state/run-state.ts";
+import { continuedBy } from "../../agent/state/session-messages.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { RunLog } from "../../core/journal/run-log.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { EventOf, RunEvent } from "../../core/run/events.ts";
+import type { Prompt } from "../../core/run/prompt.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import { readHistory } from "../../journal/history.ts";
+import type { AgentFrames } from "./agent-frames.ts";
+import { conversationBefore } from "./fork.ts";
+
+interface Parts {
+  readonly journal: Journal;
+  readonly frames: AgentFrames;
+  readonly clock: Clock;
+  readonly log: Log;
+  agentOf(name: string): AgentDefinition | undefined;
+}
+
+/** What the round's last attempt was asked with: the events before it, folded as the loop does, in the loop's own request. */
+export async function promptOf(row: RunRow, round: number, parts: Parts): Promise<Prompt> {
+  const op = "run.prompt";
+  const history = await readHistory(parts.journal, row);
+  const at = history.findLastIndex((event) => event.type === "round.started" && event.round === round);
+  const begun = history[at];
+  if (begun?.type !== "round.started")
+    throw new VenturiError(op, "not_found", `${row.run} has no round ${round}`, { details: { run: row.run } });
+  const before = history.slice(0, at);
+  const state = RunState.of(before);
+  const name = state.active?.agent ?? row.agent;
+  const now = parts.agentOf(name);
+  if (now === undefined)
+    throw new VenturiError(op, "not_found", `the agent "${name}" is not in the configuration any more`);
+  const was = await parts.frames.of(now, name === row.agent ? (state.revision ?? row.request.revision) : now.revision);
+  const notes = notesOf(now, was, begun);
+  const instructions = row.request.fork?.instructions;
+  const agent = { ...(was ?? now), ...(instructions === undefined ? {} : { instructions }) };
+  const request = await rebuilt(row, { agent, before, begun }, parts);
+  const { messages, tools, options, toolChoice, output } = request;
+  return {
+    round,
+    attempt: begun.attempt,
+    seq: begun.seq,
+    model: begun.model,
+    exact: was !== undefined && now.hooks.length === 0,
+    notes,
+    messages: [...messages],
+    tools: tools.map(({ name: tool, description, parameters }) => ({
+      name: tool,
+      description,
+      parameters: { ...parameters },
+    })),
+    options: { ...options },
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+function notesOf(now: AgentDefinition, was: AgentDefinition | undefined, begun: EventOf<"round.started">): string[] {
+  return [
+    ...(was === undefined ? ["instructions, tools and options are those of the configuration now"] : []),
+    ...(now.hooks.length === 0 ? [] : ["a hook of the agent may have changed it"]),
+    ...(begun.warnings ?? []).map((warning) => `not sent: ${warning}`),
+  ];
+}
+
+interface Round {
+  readonly agent: AgentDefinition;
+  readonly before: readonly RunEvent[];
+  readonly begun: EventOf<"round.started">;
+}
+
+async function rebuilt(row: RunRow, { agent, before, begun }: Round, { journal, clock, log }: Parts) {
+  const { messages } = await conversationBefore(journal, row);
+  const run = new RunContext({
+    // What was folded stands in the events; nothing is summarized again, and no hook is called twice.
+    agent: { ...agent, hooks: [], compaction: { ...(agent.compaction ?? defaultCompaction), by: "drop" } },
+    request: row.request,
+    tenant: row.tenant,
+    log: unwritten(row.run, begun.seq - 1),
+    history: before,
+    session: continuedBy(messages, inputMessages(row.request.input)),
+    clock,
+    logger: log,
+    breakers: new Breakers(clock),
+    content: new Unloaded(undefined),
+  });
+  return await requestFor(run, targetOf(agent, begun), toolsFor(run));
+}
+
+function targetOf(agent: AgentDefinition, { model, provider = "" }: EventOf<"round.started">): ModelTarget {
+  const chains = [agent.model, ...agent.overrides.models.values()];
+  const known = chains.flatMap(({ targets }) => targets).find(({ name }) => name === model);
+  const [first] = agent.model.targets;
+  if (known !== undefined || first === undefined) return (known ?? first) as ModelTarget; // a chain has one target at least
+  return { ...first, name: model, provider, model: model.slice(model.indexOf("/") + 1) };
+}
+
+/** Images and files stay references: who looks at a prompt does not need their bytes. */
+class Unloaded extends ContentStore {
+  override async load(messages: readonly Message[]): Promise<readonly Message[]> {
+    return messages;
+  }
+}
+
+/** A log that nothing reaches. */
+function unwritten(run: string, head: number): RunLog {
+  let seq = head;
+  const write: RunLog["write"] = (body) => {
+    seq += 1;
+    return { ...body, run, seq, at: 0 } as RunEvent; // as the log of a run makes one
+  };
+  return {
+    ownership: { run, session: undefined, epoch: 0, worker: "", head },
+    get head() {
+      return seq;
+    },
+    signal: new AbortController().signal,
+    pressure: undefined,
+    write,
+    flush: async () => {},
+    step: async (body) => write(body),
+    park: async () => {},
+  };
+}
