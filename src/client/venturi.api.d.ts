@@ -1,5 +1,5 @@
 // Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
-import type { Digest, ErrorBody, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
+import type { Digest, ErrorBody, Message, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
 
 export type AgentView = {
   name: string;
@@ -151,6 +151,28 @@ export type MeView = {
   /** the agents it may use; all when absent */
   agents?: Array<string>;
   may: Array<"start" | "see" | "steer" | "inspect" | "approve" | "metrics" | "schedule">;
+};
+
+export type Prompt = {
+  round: number;
+  attempt: number;
+  /** of its round.started */
+  seq: number;
+  model: string;
+  /** false: part of it is as the configuration is now, or a hook may have changed it; see notes */
+  exact: boolean;
+  /** what is not as it was, and what the model's wire could not express */
+  notes: Array<string>;
+  /** instructions first; large content by its hash */
+  messages: Array<Message>;
+  tools: Array<{
+    name: string;
+    description: string;
+    parameters: Record<string, unknown>;
+  }>;
+  options: Record<string, unknown>;
+  toolChoice?: unknown;
+  output?: unknown;
 };
 
 export type Question = {

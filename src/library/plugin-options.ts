@@ -24,7 +24,8 @@ export interface Anthropic {
 export interface Ask {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -70,7 +71,8 @@ export interface Bedrock {
 export interface Calculator {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -84,7 +86,8 @@ export interface Calculator {
 export interface Clock {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -100,7 +103,8 @@ export interface Clock {
 export interface Files {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -140,7 +144,8 @@ export interface Gemini {
 export interface Http {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -206,7 +211,8 @@ export interface Judge {
 export interface Later {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -228,7 +234,8 @@ export interface Later {
 export interface Mcp {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
@@ -558,7 +565,8 @@ export interface Rules {
 export interface Shell {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;

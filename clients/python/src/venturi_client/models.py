@@ -1447,6 +1447,26 @@ class MeView(Model):
     may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics", "schedule"] | str]
 
 
+class PromptTools(Model):
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class Prompt(Model):
+    round: int
+    attempt: int
+    seq: int
+    model: str
+    exact: bool
+    notes: list[str]
+    messages: list[Message]
+    tools: list[PromptTools]
+    options: dict[str, Any]
+    tool_choice: Any = Field(default=None, alias="toolChoice")
+    output: Any = None
+
+
 class QuestionShow(Model):
     name: str
     value: str
