@@ -523,7 +523,8 @@ export interface Postgres {
 export interface Remember {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
   readonly approval?: "always" | "once" | "never" | {
-    readonly when: string;
+    readonly when?: string;
+    readonly show?: readonly string[];
   };
   /** How long one call may take. */
   readonly timeout?: number | string;
