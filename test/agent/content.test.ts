@@ -169,4 +169,13 @@ describe("looking for content", () => {
     expect(someText({ type: "text", text: "", ...native({ a: "x" }) }, isX)).to.equal(true);
     expect(someText({ type: "reasoning", text: "x" }, isX)).to.equal(false);
   });
+
+  it("goes beside the journal with half a surrogate pair in it, which is read back as what it was stored as", async () => {
+    const blobs = new MemoryBlobs();
+    const text = "\ud800lorem ipsum ".repeat(10_000);
+    const kept = await new ContentStore(blobs).keep("r", [{ role: "user", parts: [{ type: "text", text }] }]);
+    expect(JSON.stringify(kept)).to.have.length.below(8_000);
+    const [loaded] = await new ContentStore(blobs).load(kept);
+    expect(loaded?.parts[0]).to.have.property("text", text.toWellFormed());
+  });
 });

@@ -170,24 +170,34 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
     again: (loud, body) => loud.post("/v1/runs", String(body)),
   },
-  "99,000 values": {
-    prepare: async () => {
-      const list = Array.from({ length: 99_000 }, (_, index) => index);
-      return JSON.stringify({ agent: "hello", input: { text: "go", variables: { list } } });
-    },
+  "20,000 parts": {
+    prepare: async () =>
+      JSON.stringify({
+        agent: "hello",
+        input: user(Array.from({ length: 20_000 }, () => ({ type: "text", text: "hi" }))),
+      }),
     again: (loud, body) => loud.post("/v1/runs", String(body)),
   },
-  "2,000 tools": {
+  "90,000 unknown keys": {
+    prepare: async () =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`k${index}`, index]))),
+    again: (loud, body) => loud.post("/v1/runs", String(body)),
+  },
+  "half surrogate pairs": {
+    prepare: async () => `{"agent":"hello","input":"${"\\ud800lorem ipsum".repeat(mebibyte)}"}`,
+    again: (loud, body) => loud.post("/v1/runs", String(body)),
+  },
+  "200 tools": {
     prepare: async () => {
-      const field = (index: number) => ({ type: "string", description: `field ${index} ${"x".repeat(40)}` });
+      const field = (index: number) => ({ type: "string", description: `field ${index} ${"x".repeat(1_000)}` });
       const properties = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`field${index}`, field(index)]));
-      const tools = Array.from({ length: 2_000 }, (_, index) => ({
+      const tools = Array.from({ length: 200 }, (_, index) => ({
         type: "function",
         function: { name: `tool_${index}`, description: "does something", parameters: { type: "object", properties } },
       }));
       return JSON.stringify({ model: "hello", messages: [{ role: "user", content: "go" }], tools });
     },
-    again: (loud, body) => loud.post("/v1/chat/completions", String(body)),
+    again: (loud, body) => loud.post("/openai/v1/chat/completions", String(body)),
   },
   "WebSocket messages of 31 MiB": {
     again: async (loud) => {

@@ -40,6 +40,11 @@ export class ContentStore {
     this.#blobs = blobs;
   }
 
+  /** Whether large content is kept apart at all. */
+  get isApart(): boolean {
+    return this.#blobs !== undefined;
+  }
+
   /** Refuses hashes and markers, which only this service writes. For messages from outside. */
   check(messages: readonly Message[]): void {
     for (const message of messages) for (const part of message.parts) checkSource(part);
@@ -103,7 +108,9 @@ export class ContentStore {
   }
 
   /** Texts as UTF-8, data as the bytes that its base64 stands for. */
-  async #put(run: string, key: Key, content: string): Promise<Stored> {
+  async #put(run: string, key: Key, given: string): Promise<Stored> {
+    // Half a surrogate pair has no bytes: it is replaced now rather than when the text is read back.
+    const content = key === textKey ? given.toWellFormed() : given;
     const bytes = await (key === textKey ? bytesOfText(content) : bytesOfBase64(content));
     const hash = await hashOf(bytes);
     await this.#blobs?.put(run, hash, bytes);
@@ -158,8 +165,7 @@ function checkSource(part: Part): void {
 }
 
 const isMarked = (text: string): boolean => text.startsWith(marker);
-/** A text with half a surrogate pair would not come back from its bytes as it was. */
-const mayMove = (text: string, limit: number): boolean => text.length > limit && text.isWellFormed();
+const mayMove = (text: string, limit: number): boolean => text.length > limit;
 const isLong = (part: Textual, limit: number): boolean => part.hash === undefined && mayMove(textOf(part), limit);
 const isLargePart = (part: Part, limit: number): boolean =>
   (isTextual(part) && isLong(part, limit)) ||

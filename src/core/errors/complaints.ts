@@ -10,9 +10,15 @@ export interface Complaint {
   readonly message: string;
 }
 
-/** A zod error in plain words. `value` is the value that was validated. */
+/** Nobody reads more, and each costs a millisecond: a body may have 90,000 unknown keys. */
+const mostComplaints = 20;
+/** Of a key, as it is shown and compared. */
+const longestKey = 200;
+
+/** A zod error in plain words, as far as there are not too many. `value` is the value that was validated. */
 export function complaintsOf(schema: z.ZodType, value: unknown, error: z.ZodError): Complaint[] {
-  const all = error.issues.flatMap(flatten).flatMap((issue) => complain(schema, value, issue));
+  const issues = error.issues.slice(0, mostComplaints).flatMap(flatten).slice(0, mostComplaints);
+  const all = issues.flatMap((issue) => complain(schema, value, issue)).slice(0, mostComplaints);
   // First what explains the others: a misspelt key is why another one is missing.
   return [...all.filter(isMisspelt), ...all.filter((complaint) => !isMisspelt(complaint))];
 }
@@ -24,7 +30,7 @@ function complain(schema: z.ZodType, value: unknown, issue: Issue): Complaint[] 
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(schema, here);
     const list = known.length === 0 ? "" : `; the keys are: ${known.join(", ")}`;
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, mostComplaints).map((key) => ({
       path: dotted([...here, key]),
       message: saysMore(issue) ? issue.message : `unknown key${didYouMean(key, known) || list}`,
     }));
@@ -75,7 +81,7 @@ function at(value: unknown, path: Path): unknown {
   return found;
 }
 
-const dotted = (path: Path): string => path.map(String).join(".");
+const dotted = (path: Path): string => path.map((part) => String(part).slice(0, longestKey)).join(".");
 
 /** All issues, including those of every union branch. */
 export const everyBranch = (issue: Issue): Issue[] =>

@@ -1,5 +1,9 @@
+/** Nothing that is known has a longer name. */
+const longest = 200;
+
 /** ` (did you mean "timeout"?)`, or empty when no candidate is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
+  if (word.length > longest) return "";
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {

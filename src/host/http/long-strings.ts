@@ -16,6 +16,8 @@ const placeholders = new RegExp(`"${placeholder}\\d+"`, "g");
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u001f]/;
 const nothing = Buffer.alloc(0);
+/** V8 hashes and keeps every key; 20 MiB take a tenth of a second. */
+const longestKey = 1024 ** 2;
 /** Characters besides the long strings. They are parsed, validated and stored as a whole: 4 MiB take 30 ms, and are a million tokens. */
 const mostBeside = 4 * 1024 ** 2;
 
@@ -97,6 +99,7 @@ export class LongStrings {
       for (const key of Object.keys(fields)) {
         const field = fields[key];
         const name = this.#restored(key);
+        if (name.length > longestKey) throw longKey();
         if (name !== key) delete fields[key];
         if (typeof field === "string") fields[name] = this.#restored(field);
         else if (name !== key) fields[name] = field;
@@ -193,6 +196,9 @@ const tooMuchBeside = (): VenturiError =>
     "too_large",
     `the body holds more than ${mostBeside / 1024 ** 2} MiB besides its texts of ${long / 1024} KiB and more; join short texts`,
   );
+
+const longKey = (): VenturiError =>
+  new VenturiError("request.parse", "invalid_input", "a key of the body is longer than 1 MiB");
 
 const invalid = (cause?: unknown): VenturiError =>
   new VenturiError("request.parse", "invalid_input", "this is not valid JSON", { cause });

@@ -1,7 +1,9 @@
 import type { ContentStore } from "../../agent/run/content.ts";
 import { inputMessages } from "../../agent/state/run-state.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import type { RunInput } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
+import { excessOf, recordLimits, valueLimits } from "../../core/values/value-limits.ts";
 
 /** A request from outside, which may not name content by hash. */
 export function checked(content: ContentStore, request: RunRequest): RunRequest {
@@ -16,7 +18,11 @@ export async function keptRequest(content: ContentStore, run: string, request: R
   const { instructions } = request;
   const input = await keptInput(content, run, request.input);
   const [kept] = instructions === undefined ? [] : await content.keep(run, [instructions]);
-  return { ...request, input, ...(kept === undefined ? {} : { instructions: kept }) };
+  const stored = { ...request, input, ...(kept === undefined ? {} : { instructions: kept }) };
+  const excess = content.isApart ? excessOf(stored, { ...valueLimits, nodes: recordLimits.nodes }) : undefined;
+  if (excess === undefined) return stored;
+  const message = `the request, without its large texts, images and files, ${excess}: send fewer variables, arguments or short texts`;
+  throw new VenturiError("run.start", "too_large", message);
 }
 
 /** A text stays one unless it went beside the journal: then it is the last message. */

@@ -55,6 +55,10 @@ describe("JSON whose long strings are taken out while it arrives", () => {
     assert.deepEqual(parse(JSON.stringify({ [key]: 1 }), [7_000]), { [key]: 1 });
   });
 
+  it("is refused with a key of more than 1 MiB", () => {
+    assert.throws(() => parse(JSON.stringify({ ["k".repeat(1_100_000)]: 1 }), [65_536]), /a key of the body is longer/);
+  });
+
   it("is refused where JSON.parse refuses it", () => {
     const big = "x".repeat(100_000);
     for (const json of [
