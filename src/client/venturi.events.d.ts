@@ -677,7 +677,7 @@ export type RoundStarted = {
   reason?: string;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";
@@ -1033,6 +1033,22 @@ export type ToolStarted = {
   name: string;
   attempt: number;
   idempotencyKey: string;
+};
+
+export type ToolsFound = {
+  type: "tools.found";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  round: number;
+  call: string;
+  names: Array<string>;
 };
 
 export type Usage = {

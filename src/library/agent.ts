@@ -151,6 +151,8 @@ export interface AgentToolPolicy {
   readonly maxOutput?: number | string;
   readonly approvalTimeout?: number | string;
   readonly onUncertain?: "ask" | "fail";
+  /** With more tools than `above` the model gets `find_tools`, and the tools that it finds. */
+  readonly defer?: { readonly above: number };
 }
 
 export interface AgentCompaction {

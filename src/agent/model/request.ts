@@ -6,6 +6,7 @@ import { defaultTenant } from "../../core/run/run-request.ts";
 import type { ModelTarget } from "../run/definition.ts";
 import { instructionsFor } from "../run/inputs.ts";
 import type { RunContext } from "../run/run-context.ts";
+import { deferredTools } from "../tools/find-tools.ts";
 import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { conversationFor } from "./conversation.ts";
@@ -19,6 +20,12 @@ import { withoutForeignSignatures } from "./vendor-proofs.ts";
 export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
   const { clientTools } = run.parts.request;
+  const deferred = deferredTools(run, own);
+  // Before those that were found, which only ever become more.
+  if (deferred !== undefined) {
+    const [find, ...found] = deferred;
+    return new ToolTable([...(find === undefined ? [] : [find]), readResultTool(run), ...found], clientTools);
+  }
   // Offered from the first round on where results may be folded, so that the prompt's beginning stays the same.
   if (run.state.cutResults.size > 0 || run.agent.compaction?.results !== undefined)
     return new ToolTable([...own, readResultTool(run)], clientTools);

@@ -102,6 +102,8 @@ export interface ToolPolicy {
   readonly approvalTimeout: number;
   /** Policy for an effectful call found started but unfinished after a crash: ask a person, or fail it with `conflict`. */
   readonly onUncertain: "ask" | "fail";
+  /** With more tools than this, the model is shown those it has found. */
+  readonly defer?: { readonly above: number } | undefined;
 }
 
 export interface Overrides extends NativeGrants {

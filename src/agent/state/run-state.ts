@@ -69,6 +69,8 @@ export class RunState {
   readonly callIds = new LazySet<string>();
   /** Full outputs of truncated results, or where they are. */
   readonly cutResults = new LazyMap<string, string | { readonly hash: string }>();
+  /** Deferred tools that the model has found, in that order. */
+  readonly foundTools = new LazySet<string>();
   /** Name and arguments of the calls in settled rounds, newest last. */
   readonly callHistory: string[] = [];
   /** The round that just finished, until the next event. */
@@ -162,6 +164,9 @@ export class RunState {
       case "question.answered":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
         return this.#answer({ ...event, approved: event.answered });
+      case "tools.found":
+        for (const name of event.names) this.foundTools.add(name);
+        return;
       case "agent.changed":
         this.handedTo = event;
         return;

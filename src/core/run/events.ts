@@ -285,6 +285,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     by: z.string().exactOptional(),
     signal: z.number().int().exactOptional(),
   }),
+  /** `find_tools` found these: they are shown from the next round on. */
+  event("tools.found", { ...ofCall, names: z.array(z.string()) }),
   /** A call handed the run to another agent, which takes over with the next round. */
   event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional() }),
   /** A budget has reached 80 % of its limit; told once per period, by the run that found it so. */

@@ -118,6 +118,10 @@ export const RunLimits = z.strictObject({
 });
 
 export const ToolPolicySettings = z.strictObject({
+  defer: z
+    .strictObject({ above: count().describe("Tools that are shown as they are.") })
+    .optional()
+    .describe("With more tools than `above` the model gets `find_tools`, and the tools that it finds."),
   dispatch: z
     .enum(["eager", "round"])
     .prefault("eager")

@@ -869,6 +869,24 @@ class QuestionAnswered(Model):
     signal: int | None = None
 
 
+class ToolsFoundWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class ToolsFound(Model):
+    type: Literal["tools.found"] = "tools.found"
+    run: str
+    seq: int
+    at: float
+    waited: list[ToolsFoundWaited] | None = None
+    round: int
+    call: str
+    names: list[str]
+
+
 class GuardDecidedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
@@ -1185,7 +1203,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "tools.found", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -1212,6 +1230,7 @@ RunEvent = Annotated[
         Annotated[ApprovalResolved, Tag("approval.resolved")],
         Annotated[QuestionAsked, Tag("question.asked")],
         Annotated[QuestionAnswered, Tag("question.answered")],
+        Annotated[ToolsFound, Tag("tools.found")],
         Annotated[AgentChanged, Tag("agent.changed")],
         Annotated[BudgetWarned, Tag("budget.warned")],
         Annotated[BudgetExceeded, Tag("budget.exceeded")],

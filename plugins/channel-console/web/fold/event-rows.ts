@@ -89,6 +89,8 @@ export function lineOf(event: RunEvent): string {
     case "budget.warned":
     case "budget.exceeded":
       return `${event.budget}, ${event.whose || event.of}`;
+    case "tools.found":
+      return event.names.join(", ");
     case "guard.decided":
       return `${event.guard}: ${event.action} ${event.direction}${event.rule === undefined ? "" : `, ${event.count ?? 1} ${event.rule}`}`;
     case "agent.revised":

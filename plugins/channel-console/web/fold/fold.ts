@@ -101,6 +101,8 @@ function take(view: RunView, event: RunEvent): void {
       return notice(view, event, "info", "Budget", `${event.budget} has reached 80 %`);
     case "budget.exceeded":
       return notice(view, event, "info", "Budget", `${event.budget} is used up`);
+    case "tools.found":
+      return notice(view, event, "info", "Tools found", event.names.join(", "));
     case "guard.decided":
       return notice(view, event, "info", "Guard", guardText(event));
     case "agent.revised":
