@@ -35,8 +35,10 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "src/internal.ts": ["src/plugin.ts", "src/core/", "src/provider/", "src/serve/", "src/agent/schema/"],
   "src/testing.ts": ["src/testing/"],
   "src/testing/": ["src/testing/", "src/plugin.ts", "src/index.ts", "src/provider/", "src/core/"],
+  "src/evals/": ["src/evals/", "src/agent/", "src/journal/", "src/core/"],
   "src/host/": [
     "src/host/",
+    "src/evals/",
     "src/telemetry/",
     "src/journal/",
     "src/agent/",
@@ -48,7 +50,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "src/client/": ["src/client/", "src/core/run/run-times.ts"],
   "src/react/": ["src/react/", "src/client/"],
   "src/doors/": ["src/", "plugins/simulator/server.ts"],
-  "src/cli/": ["src/cli/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
+  "src/cli/": ["src/cli/", "src/evals/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
 };
 
 const violations = (files: readonly string[], allowed: (file: string, imported: string) => boolean): string[] =>

@@ -68,6 +68,12 @@ const entries: readonly Entry[] = [
     summary: "compare two runs: time, tokens, calls, answers",
     load: () => import("./compare.ts"),
   },
+  {
+    name: "eval",
+    summary: "run recorded runs and inputs again, without their side effects, and score them",
+    load: () => import("./eval.ts"),
+  },
+  { name: "dataset", summary: "collect runs into datasets for evals", load: () => import("./dataset.ts") },
   { name: "export", summary: "export a run as JSON lines", load: () => import("./export.ts") },
   { name: "import", summary: "import an exported run", load: () => import("./import.ts") },
   {

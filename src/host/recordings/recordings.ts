@@ -2,6 +2,7 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal, PruneOptions } from "../../core/journal/journal.ts";
 import { systemClock } from "../../core/ports/clock.ts";
 import type { RunEvent } from "../../core/run/events.ts";
+import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { exportRun } from "../../journal/export.ts";
 import { type Fixture, toFixture } from "../../journal/fixture.ts";
@@ -9,6 +10,7 @@ import { readHistory } from "../../journal/history.ts";
 import { type Imported, importRun } from "../../journal/import.ts";
 import { pruneRuns } from "../../journal/notes.ts";
 import { replay } from "../../journal/replay.ts";
+import { listRated } from "../../journal/run-feedback.ts";
 
 /** Operations on recorded runs, independent of the service that recorded them. */
 export class Recordings {
@@ -25,6 +27,11 @@ export class Recordings {
 
   import(text: string, name?: string): Promise<Imported> {
     return importRun(this.journal, text, name);
+  }
+
+  /** Also by what is kept beside the runs. */
+  list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    return query.feedback === undefined ? this.journal.list(query) : listRated(this.journal, query);
   }
 
   /** Removes runs and what is kept beside them; how many runs there were. */

@@ -1,11 +1,11 @@
-import { complaintsOf } from "../../core/errors/complaints.ts";
-import { VenturiError } from "../../core/errors/errors.ts";
-import type { Journal } from "../../core/journal/journal.ts";
-import { type Feedback, feedbackFits, GivenFeedback } from "../../core/run/feedback.ts";
-import type { RunsQuery } from "../../core/run/list-query.ts";
-import { rowFits } from "../../core/run/row-fits.ts";
-import type { RunRow } from "../../core/run/run-row.ts";
-import { changeNotes, eachNotes, keyBefore } from "../../journal/notes.ts";
+import { complaintsOf } from "../core/errors/complaints.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import { type Feedback, feedbackFits, GivenFeedback } from "../core/run/feedback.ts";
+import type { RunsQuery } from "../core/run/list-query.ts";
+import { rowFits } from "../core/run/row-fits.ts";
+import type { RunRow } from "../core/run/run-row.ts";
+import { changeNotes, eachNotes, keyBefore } from "./notes.ts";
 
 const op = "run.feedback";
 const most = 500;

@@ -1,0 +1,55 @@
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname, join, relative } from "node:path";
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors/errors.ts";
+import { recordingsOf } from "../evals/dataset/cases.ts";
+import { redactedExport } from "../host/recordings/redacted-export.ts";
+import { withRecordings } from "../host/with-recordings.ts";
+import { sourceOf } from "./eval-bench.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+import { show } from "./screen.ts";
+
+interface Options {
+  readonly to: string;
+  readonly note?: string;
+  readonly id?: string;
+  readonly link?: true;
+}
+
+const op = "cli.dataset";
+
+/** `venturi dataset add RUN`: puts a run into a set, as a file that can be checked in. */
+export function configure(command: Command): void {
+  command
+    .command("add")
+    .description("add a run to a set, with a copy of it that needs no journal")
+    .argument("<run>", "the run's id")
+    .option("--to <file>", "the set: JSON lines", "dataset.jsonl")
+    .option("--note <text>", "why it is in the set")
+    .option("--id <name>", "what the item is called; the run's id by default")
+    .option("--link", "name the run only: it has to stay in the journal")
+    .addHelpText("after", example('venturi dataset add run_0m5x… --to orders.jsonl --note "the refund was refused"'))
+    .action(async (run: string, options: Options, sub: Command) => {
+      const { to, note, id, link } = options;
+      if (![".jsonl", ".ndjson"].includes(extname(to)))
+        throw new VenturiError(op, "invalid_input", `--to: ${to} is no file of JSON lines (.jsonl)`);
+      await withRecordings(loadOptionsOf(sub), async (recordings, config) => {
+        const row = await recordings.row(run);
+        if (row.state !== "done") throw new VenturiError(op, "conflict", `the run ${run} has not ended`);
+        const more = { ...(id === undefined ? {} : { id }), ...(note === undefined ? {} : { note }) };
+        const add = (item: object) => appendFileSync(to, `${JSON.stringify({ ...item, ...more })}\n`);
+        mkdirSync(dirname(to), { recursive: true });
+        if (link) return add({ run });
+        const folder = join(dirname(to), `${basename(to, extname(to))}.runs`);
+        mkdirSync(folder, { recursive: true });
+        const file = join(folder, `${run}.jsonl`);
+        if (existsSync(file)) throw new VenturiError(op, "conflict", `${file} is there already`);
+        const texts = await recordingsOf(row, sourceOf(recordings));
+        const clean = texts.map((text) => redactedExport(text, config.telemetry.redact));
+        const heading = { venturi: "dataset-run", config: row.digest?.config ?? "unknown", runs: texts.length };
+        writeFileSync(file, `${JSON.stringify(heading)}\n${clean.join("")}`);
+        add({ file: relative(dirname(to), file) });
+        show(process.stderr, `${run} is in ${to}, its copy in ${file}\n`);
+      });
+    });
+}

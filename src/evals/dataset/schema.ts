@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { RunInput } from "../../core/run/events.ts";
+import { Unanswered } from "../../core/run/unanswered.ts";
+import { Duration } from "../../core/values/units.ts";
+
+const text = z.string().min(1);
+const name = z.string().regex(/^[\w.-]{1,100}$/, "letters, digits, _, . and - (at most 100)");
+
+const moment = z.union([
+  Duration.transform((ms) => ({ ago: ms })),
+  z
+    .string()
+    .transform((date) => ({ at: Date.parse(date) }))
+    .refine(({ at }) => !Number.isNaN(at), "neither a duration such as 7d nor a date"),
+]);
+
+/** Runs of the journal: all that is said must fit. */
+const Selection = z.strictObject({
+  agent: text.exactOptional(),
+  session: text.exactOptional(),
+  tenant: text.exactOptional(),
+  tool: text.exactOptional(),
+  model: text.exactOptional(),
+  code: text.exactOptional(),
+  outcome: z.enum(["finished", "failed"]).exactOptional(),
+  since: moment.exactOptional(),
+  until: moment.exactOptional(),
+  label: text.exactOptional(),
+  minScore: z.number().exactOptional(),
+  maxScore: z.number().exactOptional(),
+  ratedBy: text.exactOptional(),
+  limit: z.number().int().min(1).max(10_000).default(100),
+});
+
+const Expected = z.strictObject({
+  output: z.string().exactOptional(),
+  regex: z.string().exactOptional(),
+  json: z.json().exactOptional(),
+  schema: z.record(z.string(), z.unknown()).exactOptional(),
+  calls: z
+    .array(z.strictObject({ name: text, arguments: z.record(z.string(), z.unknown()).default({}) }))
+    .exactOptional(),
+});
+export type Expected = z.output<typeof Expected>;
+
+const common = { id: name.exactOptional(), note: z.string().exactOptional(), expect: Expected.exactOptional() };
+
+/** By the key that tells them apart. */
+export const itemKinds = {
+  run: z.strictObject({ run: text, ...common }),
+  runs: z.strictObject({ runs: Selection, expect: Expected.exactOptional(), note: z.string().exactOptional() }),
+  file: z.strictObject({ file: text, ...common }),
+  input: z.strictObject({
+    input: z.union([text.transform((said) => ({ text: said })), RunInput]),
+    agent: text.exactOptional(),
+    ...common,
+  }),
+};
+export type ItemKind = keyof typeof itemKinds;
+export type Item = { readonly [K in ItemKind]: z.output<(typeof itemKinds)[K]> }[ItemKind];
+
+const named = { name: name.exactOptional() };
+const most = { ...named, max: z.number().positive() };
+const scorerKinds = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("exact"), ...named }),
+  z.strictObject({ type: z.literal("json"), ...named }),
+  z.strictObject({
+    type: z.literal("schema"),
+    ...named,
+    schema: z.record(z.string(), z.unknown()).exactOptional(),
+  }),
+  z.strictObject({ type: z.literal("regex"), ...named, pattern: z.string().exactOptional() }),
+  z.strictObject({ type: z.literal("calls"), ...named }),
+  z.strictObject({ type: z.literal("tools"), ...named, only: z.array(z.string()) }),
+  z.strictObject({ type: z.literal("latency"), ...named, max: Duration }),
+  z.strictObject({ type: z.literal("tokens"), ...most }),
+  z.strictObject({ type: z.literal("cost"), ...most }),
+  z.strictObject({ type: z.literal("module"), ...named, path: text }),
+  z.strictObject({
+    type: z.literal("judge"),
+    ...named,
+    agent: text,
+    rubric: text,
+    pairwise: z.boolean().default(false),
+  }),
+]);
+const Scorer = z.preprocess((given) => (typeof given === "string" ? { type: given } : given), scorerKinds);
+export type Scorer = z.output<typeof scorerKinds>;
+
+const Threshold = z.strictObject({
+  min: z.number().min(0).max(1).exactOptional().describe("of the mean"),
+  drop: z.number().min(0).max(1).exactOptional().describe("that the mean may lose against the baseline"),
+});
+
+/** Of the whole set; in JSON lines, the line with `venturi: dataset`. */
+export const Settings = z.strictObject({
+  venturi: z.literal("dataset").exactOptional(),
+  name: name.exactOptional(),
+  agent: text.exactOptional(),
+  unanswered: Unanswered.default("fail"),
+  scorers: z
+    .array(Scorer)
+    .min(1)
+    .default([{ type: "exact" }]),
+  thresholds: z.record(z.string(), Threshold).default({}),
+});
+export type Settings = z.output<typeof Settings>;

@@ -1,0 +1,19 @@
+const escapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** For text and attributes of HTML and XML, without the control characters that XML has no place for. */
+export function escapeMarkup(text: string): string {
+  let clean = "";
+  for (const sign of text.toWellFormed()) {
+    const code = sign.codePointAt(0) ?? 0;
+    const isControl =
+      (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) || code === 0xfffe || code === 0xffff;
+    clean += isControl ? "\ufffd" : (escapes[sign] ?? sign);
+  }
+  return clean;
+}

@@ -1,0 +1,79 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Runs } from "../../core/ports/runs.ts";
+import { isTerminal } from "../../core/run/events.ts";
+import type { Judge, Score, Subject } from "./scorers.ts";
+
+interface JudgeParts {
+  readonly runs: Runs;
+  /** Idempotency key of the judged run. */
+  readonly key: string;
+  /** Is told what the judging cost. */
+  spent(cost: number | undefined): void;
+}
+
+/**
+ * An agent as a judge, in runs of its own. With a rubric alone it gives a score; pairwise it compares the answer with the
+ * other one in both orders, and an opinion that depends on the order counts as a tie.
+ */
+export const judgeWith =
+  (parts: JudgeParts): Judge =>
+  async ({ agent, rubric, pairwise, name = "judge" }, subject) => {
+    const ask = (text: string, place: string) => answerOf(parts, { agent, text, key: `${parts.key}:${name}:${place}` });
+    if (!pairwise) {
+      const { value, run } = await ask(single(rubric, subject), "score");
+      const score = Number(value.score);
+      if (!(score >= 0 && score <= 1)) throw strange(agent, run, '{"score": 0 to 1, "why": …}');
+      return { score, runs: [run], ...whyOf(value) };
+    }
+    const other = subject.other?.output ?? subject.recorded?.output;
+    if (other === undefined) return undefined;
+    const [first, second] = await Promise.all([
+      ask(pair(rubric, subject, [subject.outcome.output, other]), "ab"),
+      ask(pair(rubric, subject, [other, subject.outcome.output]), "ba"),
+    ]);
+    const wins = [first, second].map(({ value, run }, order) => {
+      const better = String(value.better).toUpperCase();
+      if (!["A", "B", "TIE"].includes(better)) throw strange(agent, run, '{"better": "A", "B" or "tie"}');
+      return better === "TIE" ? 0.5 : Number((better === "A") === (order === 0));
+    });
+    const score = wins[0] === wins[1] ? (wins[0] ?? 0.5) : 0.5;
+    return { score, runs: [first.run, second.run], ...whyOf(first.value) } satisfies Score;
+  };
+
+const whyOf = ({ why }: Record<string, unknown>): { why?: string } =>
+  typeof why === "string" ? { why: why.slice(0, 500) } : {};
+
+const strange = (agent: string, run: string, wanted: string): VenturiError =>
+  new VenturiError("eval.judge", "invalid_input", `the judge ${agent} did not answer with ${wanted}; see ${run}`);
+
+const single = (rubric: string, { asked, outcome }: Subject): string =>
+  `Judge an answer.\n\nRubric: ${rubric}\n\nQuestion:\n${asked}\n\nAnswer:\n${outcome.output}\n\nReply with JSON alone: {"score": a number from 0 to 1, "why": one sentence}`;
+
+const pair = (rubric: string, { asked }: Subject, [a, b]: readonly [string, string]): string =>
+  `Compare two answers.\n\nRubric: ${rubric}\n\nQuestion:\n${asked}\n\nAnswer A:\n${a}\n\nAnswer B:\n${b}\n\nReply with JSON alone: {"better": "A", "B" or "tie", "why": one sentence}`;
+
+async function answerOf(
+  { runs, spent }: JudgeParts,
+  { agent, text, key }: { readonly agent: string; readonly text: string; readonly key: string },
+): Promise<{ value: Record<string, unknown>; run: string }> {
+  const { run } = await runs.start({ agent, input: { text } }, { key });
+  for await (const batch of runs.follow(run, { channel: "eval" })) {
+    const last = batch.at(-1);
+    if (last === undefined || !isTerminal(last)) continue;
+    spent(last.totalCost ?? last.cost);
+    if (last.type === "run.failed")
+      throw new VenturiError("eval.judge", last.error.code, `the judge ${agent} failed: ${last.error.err}`);
+    return { value: objectIn(last.object, last.output), run };
+  }
+  throw new VenturiError("eval.judge", "internal", `the run ${run} of the judge ended without its end`);
+}
+
+/** Models like to say something before their JSON. */
+function objectIn(object: unknown, text: string): Record<string, unknown> {
+  try {
+    const found: unknown = object ?? JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+    return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

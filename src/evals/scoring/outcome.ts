@@ -1,0 +1,45 @@
+import { costOfAll } from "../../core/run/costs.ts";
+import { isTerminal, type RunEvent } from "../../core/run/events.ts";
+import { canonicalJson } from "../../core/values/canonical-json.ts";
+
+/** A run as scorers see it. */
+export interface Outcome {
+  readonly run: string;
+  readonly ok: boolean;
+  /** Code of the error of a failed run. */
+  readonly code?: string;
+  readonly output: string;
+  readonly object?: unknown;
+  readonly calls: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+  /** Calls that the recorded run never made, as far as they failed for it. */
+  readonly unanswered: number;
+  /** From its first event to its last, ms. */
+  readonly ms: number;
+  readonly tokens: number;
+  /** USD; undefined when a price is not known. */
+  readonly cost: number | undefined;
+}
+
+/** Undefined for a run that has not ended. */
+export function outcomeOf(events: readonly RunEvent[]): Outcome | undefined {
+  const last = events.at(-1);
+  if (last === undefined || !isTerminal(last)) return undefined;
+  const { inputTokens = 0, outputTokens = 0 } = last.usage;
+  const shared = {
+    run: last.run,
+    output: last.output,
+    calls: events.flatMap((event) =>
+      event.type === "tool_call.ready" ? [{ name: event.name, arguments: event.arguments }] : [],
+    ),
+    unanswered: events.filter((event) => event.type === "tool.finished" && event.error?.details?.unanswered === true)
+      .length,
+    ms: Math.max(0, last.at - (events[0]?.at ?? last.at)),
+    tokens: inputTokens + outputTokens,
+    cost: costOfAll(last),
+  };
+  if (last.type === "run.failed") return { ...shared, ok: false, code: last.error.code };
+  return { ...shared, ok: true, ...(last.object === undefined ? {} : { object: last.object }) };
+}
+
+/** Equal for calls of one tool with the same arguments, in whatever order their keys stand. */
+export const callKey = (call: Outcome["calls"][number]): string => `${call.name} ${canonicalJson(call.arguments)}`;

@@ -1,0 +1,173 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readSchema } from "../../agent/schema/json-schema.ts";
+import { patternOf } from "../../agent/schema/pattern.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import type { Expected, Scorer } from "../dataset/schema.ts";
+import { callKey, type Outcome } from "./outcome.ts";
+
+const op = "eval.score";
+
+export interface Score {
+  /** From 0 to 1. */
+  readonly score: number;
+  readonly why?: string;
+  /** Runs of a judge. */
+  readonly runs?: readonly string[];
+}
+
+/** What is scored, and against what. */
+export interface Subject {
+  readonly id: string;
+  readonly asked: string;
+  readonly expect: Expected;
+  readonly outcome: Outcome;
+  /** Of the recorded run. */
+  readonly recorded: Outcome | undefined;
+  /** The same item in the run set it is compared with. */
+  readonly other: { readonly output: string } | undefined;
+}
+
+export interface NamedScorer {
+  readonly name: string;
+  /** Undefined: there is nothing to compare with, so the item does not count for this scorer. */
+  score(subject: Subject): Promise<Score | undefined> | Score | undefined;
+}
+
+export type Judge = (scorer: Extract<Scorer, { type: "judge" }>, subject: Subject) => Promise<Score | undefined>;
+
+/** Reads modules and compiles patterns first: a set with a broken scorer runs nothing. */
+export function openScorers(
+  scorers: readonly Scorer[],
+  { folder, judge }: { readonly folder: string; readonly judge: Judge },
+): Promise<NamedScorer[]> {
+  return Promise.all(
+    scorers.map(async (scorer): Promise<NamedScorer> => {
+      const name = scorer.name ?? scorer.type;
+      const score = await scoreOf(scorer, folder, judge);
+      // A run that failed answers nothing, whatever it said before.
+      const counts = scorer.type === "latency" || scorer.type === "tokens" || scorer.type === "cost";
+      return {
+        name,
+        score: (subject) =>
+          subject.outcome.ok || counts
+            ? score(subject)
+            : { score: 0, why: `the run failed: ${subject.outcome.code ?? "unknown"}` },
+      };
+    }),
+  );
+}
+
+async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<NamedScorer["score"]> {
+  switch (scorer.type) {
+    case "exact":
+      return ({ expect, outcome, recorded }) => {
+        const wanted = expect.output ?? recorded?.output;
+        return wanted === undefined ? undefined : verdict(outcome.output.trim() === wanted.trim(), "another answer");
+      };
+    case "json":
+      return ({ expect, outcome }) => {
+        if (expect.json === undefined) return undefined;
+        const missing = missingIn(jsonOf(outcome), expect.json, "$");
+        return verdict(missing === undefined, missing ?? "");
+      };
+    case "schema": {
+      const own = scorer.schema === undefined ? undefined : readSchema(scorer.schema);
+      return ({ expect, outcome }) => {
+        const schema = own ?? (expect.schema === undefined ? undefined : readSchema(expect.schema));
+        if (schema === undefined) return undefined;
+        const [first] = schema.problems(jsonOf(outcome));
+        return verdict(first === undefined, first === undefined ? "" : `${first.path || "$"} ${first.message}`);
+      };
+    }
+    case "regex": {
+      const own = scorer.pattern === undefined ? undefined : patternOf(scorer.pattern);
+      return ({ expect, outcome }) => {
+        const pattern = own ?? (expect.regex === undefined ? undefined : patternOf(expect.regex));
+        return pattern === undefined ? undefined : verdict(pattern.test(outcome.output), "does not match");
+      };
+    }
+    case "calls":
+      return ({ expect, outcome, recorded }) => {
+        const wanted = expect.calls ?? recorded?.calls;
+        return wanted === undefined ? undefined : sameCalls(outcome.calls, wanted);
+      };
+    case "tools":
+      return ({ outcome }) => {
+        const other = outcome.calls.find(({ name }) => !scorer.only.includes(name));
+        return verdict(other === undefined, `called ${other?.name ?? ""}`);
+      };
+    case "latency":
+      return ({ outcome: { ms } }) => verdict(ms <= scorer.max, `${ms} ms`);
+    case "tokens":
+      return ({ outcome: { tokens } }) => verdict(tokens <= scorer.max, `${tokens} tokens`);
+    case "cost":
+      return ({ outcome: { cost } }) => (cost === undefined ? undefined : verdict(cost <= scorer.max, `$${cost}`));
+    case "module":
+      return await moduleScorer(resolve(folder, scorer.path));
+    case "judge":
+      return (subject) => judge(scorer, subject);
+  }
+}
+
+const verdict = (good: boolean, why: string): Score => (good ? { score: 1 } : { score: 0, why });
+
+/** The share of calls that both made, order aside. */
+function sameCalls(made: Outcome["calls"], wanted: Outcome["calls"]): Score {
+  const left = wanted.map(callKey);
+  const extra = made.map(callKey).filter((key) => {
+    const at = left.indexOf(key);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+  const most = Math.max(made.length, wanted.length);
+  if (left.length === 0 && extra.length === 0) return { score: 1 };
+  const why = [...left.map((key) => `missing: ${key}`), ...extra.map((key) => `extra: ${key}`)].join("; ");
+  return { score: (made.length - extra.length) / most, why: why.slice(0, 500) };
+}
+
+/** The answer as JSON: its object, or its text read, also in a fence of Markdown. */
+function jsonOf({ object, output }: Outcome): unknown {
+  if (object !== undefined) return object;
+  const text = output.trim();
+  const body = text.startsWith("```") ? text.slice(text.indexOf("\n") + 1, text.lastIndexOf("```")) : text;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first place where the value lacks what is wanted. Lists have to be as long. */
+function missingIn(value: unknown, wanted: unknown, path: string): string | undefined {
+  if (typeof wanted !== "object" || wanted === null)
+    return value === wanted ? undefined : `${path} is ${JSON.stringify(value)}`;
+  if (typeof value !== "object" || value === null || Array.isArray(value) !== Array.isArray(wanted))
+    return `${path} is ${JSON.stringify(value)?.slice(0, 100)}`;
+  if (Array.isArray(wanted) && Array.isArray(value) && value.length !== wanted.length)
+    return `${path} has ${value.length} entries`;
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const [key, inner] of Object.entries(wanted)) {
+    const missing = missingIn(Object.hasOwn(fields, key) ? fields[key] : undefined, inner, `${path}.${key}`);
+    if (missing !== undefined) return missing;
+  }
+  return undefined;
+}
+
+/** The default export: a function of the subject that gives a number from 0 to 1, or `{ score, why }`. */
+async function moduleScorer(path: string): Promise<NamedScorer["score"]> {
+  const loaded = (await import(pathToFileURL(path).href).catch((cause: unknown) => {
+    throw new VenturiError(op, "plugin_failed", `the scorer ${path} cannot be loaded: ${messageOf(cause)}`, { cause });
+  })) as { default?: unknown };
+  const { default: score } = loaded;
+  if (typeof score !== "function")
+    throw new VenturiError(op, "plugin_failed", `the scorer ${path} has no function as its default export`);
+  return async (subject) => {
+    const given: unknown = await score(subject);
+    if (given === undefined || given === null) return undefined;
+    const answer = (typeof given === "object" ? given : { score: given }) as Score;
+    if (typeof answer.score === "number" && answer.score >= 0 && answer.score <= 1) return answer;
+    const message = `the scorer ${path} gave ${JSON.stringify(given)?.slice(0, 100)} for ${subject.id}, which is no score from 0 to 1`;
+    throw new VenturiError(op, "plugin_failed", message);
+  };
+}

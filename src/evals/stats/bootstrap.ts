@@ -1,0 +1,52 @@
+/** Of a difference of means: the estimate, and the interval that covers the true one in 95 of 100 cases. */
+export interface Interval {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const resamples = 2_000;
+const seed = 20_260;
+
+/**
+ * Paired bootstrap: items are drawn with replacement, both values of an item together. The same numbers in give the same
+ * interval out. Undefined for no items.
+ */
+export function pairedInterval(differences: readonly number[]): Interval | undefined {
+  return interval((draw) => meanOf(drawn(differences, draw)), meanOf(differences));
+}
+
+/** Of two independent groups, drawn apart: b minus a. */
+export function unpairedInterval(a: readonly number[], b: readonly number[]): Interval | undefined {
+  if (a.length === 0 || b.length === 0) return undefined;
+  return interval((draw) => meanOf(drawn(b, draw)) - meanOf(drawn(a, draw)), meanOf(b) - meanOf(a));
+}
+
+export const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Whether the interval leaves out zero. */
+export const isSure = (found: Interval | undefined): found is Interval =>
+  found !== undefined && (found.low > 0 || found.high < 0);
+
+function interval(resample: (draw: () => number) => number, mean: number): Interval | undefined {
+  if (Number.isNaN(mean)) return undefined;
+  const draw = generator(seed);
+  const means = Array.from({ length: resamples }, () => resample(draw)).sort((left, right) => left - right);
+  const at = (share: number) => means[Math.min(resamples - 1, Math.floor(share * resamples))] ?? mean;
+  return { mean, low: at(0.025), high: at(0.975) };
+}
+
+const drawn = (values: readonly number[], draw: () => number): number[] =>
+  values.map(() => values[Math.floor(draw() * values.length)] ?? 0);
+
+/** mulberry32: small, and its period is long enough for some million draws. */
+function generator(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,52 @@
+import type { RunEvent } from "../../core/run/events.ts";
+import { Redactor } from "../../telemetry/wrappers/redact.ts";
+
+interface Line {
+  readonly event?: RunEvent;
+  readonly wire?: unknown;
+  readonly blob?: unknown;
+}
+
+/**
+ * An exported run without secrets and personal data, as far as their form tells. Kept bytes and content cannot be looked
+ * through and are left out. The pieces of a stream are joined first: a key may be spread over them.
+ */
+export function redactedExport(text: string, patterns: readonly string[]): string {
+  const redactor = new Redactor(patterns);
+  const lines = text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ wire, blob }) => wire === undefined && blob === undefined);
+  const joined = joinPieces(lines);
+  return joined.map((line) => `${JSON.stringify(redactor.value(line))}\n`).join("");
+}
+
+/** All of a stream's text stands in its first piece; the others stay, empty, because events are counted. */
+function joinPieces(lines: readonly Line[]): Line[] {
+  const streams = new Map<string, string[]>();
+  for (const { event } of lines) {
+    const stream = streamOf(event);
+    if (stream !== undefined) streams.set(stream.key, [...(streams.get(stream.key) ?? []), stream.text]);
+  }
+  return lines.map((line) => {
+    const stream = streamOf(line.event);
+    if (stream === undefined) return line;
+    const whole = streams.get(stream.key)?.join("") ?? "";
+    streams.delete(stream.key);
+    return { ...line, event: { ...line.event, [stream.field]: whole } as RunEvent };
+  });
+}
+
+const fields = ["text", "arguments", "fragment"] as const;
+
+function streamOf(event: RunEvent | undefined): { key: string; field: string; text: string } | undefined {
+  if (event === undefined || !(event.type.endsWith(".delta") || event.type === "tool.output")) return undefined;
+  const given = event as unknown as Readonly<Record<string, unknown>>; // read by name
+  for (const field of fields) {
+    const text = given[field];
+    if (typeof text === "string")
+      return { key: [event.type, given.round, given.call, given.attempt].join(" "), field, text };
+  }
+  return undefined;
+}
