@@ -20,6 +20,8 @@ const op = "cli.dataset";
 
 /** `venturi dataset add RUN`: puts a run into a set, as a file that can be checked in. */
 export function configure(command: Command): void {
+  const shown = example('venturi dataset add run_0m5x… --to orders.jsonl --note "the refund was refused"');
+  command.addHelpText("after", shown);
   command
     .command("add")
     .description("add a run to a set, with a copy of it that needs no journal")
@@ -28,7 +30,7 @@ export function configure(command: Command): void {
     .option("--note <text>", "why it is in the set")
     .option("--id <name>", "what the item is called; the run's id by default")
     .option("--link", "name the run only: it has to stay in the journal")
-    .addHelpText("after", example('venturi dataset add run_0m5x… --to orders.jsonl --note "the refund was refused"'))
+    .addHelpText("after", shown)
     .action(async (run: string, options: Options, sub: Command) => {
       const { to, note, id, link } = options;
       if (![".jsonl", ".ndjson"].includes(extname(to)))

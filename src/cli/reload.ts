@@ -13,17 +13,39 @@ const interval = 50;
 
 /** `venturi reload`: has the running services load their configuration, and prints what each makes of it. */
 export function configure(command: Command): void {
-  command.addHelpText("after", example("venturi reload")).action(async () => {
-    // Errors are shown here, where the user looks, and not only in the service's log.
-    const config = await loadConfig(loadOptionsOf(command));
-    for (const pid of runningPids(config)) {
-      clearVerdict(config, pid);
-      process.kill(pid, "SIGHUP");
-      const verdict = await verdictOf(config, pid);
-      clearVerdict(config, pid);
-      tell(pid, verdict);
-    }
-  });
+  command
+    .option(
+      "--shadow <last:n>",
+      "first replay the last n runs of each agent on the new configuration, and print what differs",
+    )
+    .option("--require", "with --shadow: do not reload when a score got worse")
+    .addHelpText("after", example("venturi reload", "venturi reload --shadow last:200 --require"))
+    .action(async ({ shadow, require }: { shadow?: string; require?: true }) => {
+      // Errors are shown here, where the user looks, and not only in the service's log.
+      const load = loadOptionsOf(command);
+      const config = await loadConfig(load);
+      if (require && shadow === undefined)
+        throw new VenturiError(
+          "cli.reload",
+          "invalid_input",
+          "--require: name the runs to replay with --shadow last:N",
+        );
+      if (shadow !== undefined) {
+        const { rehearse } = await import("./rehearse.ts");
+        const failures = await rehearse(load, config, shadow);
+        if (require && failures.length > 0)
+          throw new VenturiError("cli.reload", "conflict", `not reloaded: ${failures.join("; ")}`, {
+            details: { failures },
+          });
+      }
+      for (const pid of runningPids(config)) {
+        clearVerdict(config, pid);
+        process.kill(pid, "SIGHUP");
+        const verdict = await verdictOf(config, pid);
+        clearVerdict(config, pid);
+        tell(pid, verdict);
+      }
+    });
 }
 
 async function verdictOf(config: Config, pid: number): Promise<ReloadVerdict> {

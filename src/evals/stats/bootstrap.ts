@@ -16,12 +16,6 @@ export function pairedInterval(differences: readonly number[]): Interval | undef
   return interval((draw) => meanOf(drawn(differences, draw)), meanOf(differences));
 }
 
-/** Of two independent groups, drawn apart: b minus a. */
-export function unpairedInterval(a: readonly number[], b: readonly number[]): Interval | undefined {
-  if (a.length === 0 || b.length === 0) return undefined;
-  return interval((draw) => meanOf(drawn(b, draw)) - meanOf(drawn(a, draw)), meanOf(b) - meanOf(a));
-}
-
 export const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
