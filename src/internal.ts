@@ -66,7 +66,7 @@ export { MemoryScope, PatchOperation } from "./core/run/memory-events.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";
 export { shownOutput } from "./core/run/projection.ts";
 export { Prompt } from "./core/run/prompt.ts";
-export { isAsked, questionsOpened } from "./core/run/questions.ts";
+export { isAsked, pendingOf, questionsOpened } from "./core/run/questions.ts";
 export { rowFits } from "./core/run/row-fits.ts";
 export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";
 export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
@@ -103,10 +103,22 @@ export { Quirks } from "./provider/quirks.ts";
 export { isStrictSchema } from "./provider/strict-schema.ts";
 export { hasLateSystem, prefaced } from "./provider/system-place.ts";
 export { Transcript } from "./provider/transcript.ts";
+export { answerQuestion, questionWords, type Reply, tryAnswer } from "./serve/answering.ts";
 export { channelOptions } from "./serve/channel-options.ts";
 export { exactTexts } from "./serve/exact-body.ts";
 export { Files, NamedFiles, readForm } from "./serve/files.ts";
+export { type Gathered, gatheredIn } from "./serve/gathered.ts";
 export { httpError, retryAfter, retryField, retryHint } from "./serve/http-error.ts";
+export {
+  isJsonObject,
+  type JsonObject,
+  jsonRpcCodes,
+  RpcError,
+  type RpcId,
+  rpcFailure,
+  rpcSuccess,
+  rpcText,
+} from "./serve/json-rpc.ts";
 export { Paragraphs, RoundTexts } from "./serve/paragraphs.ts";
 export { readerGone, terminalOf } from "./serve/reader.ts";
 export { Sentences } from "./serve/sentences.ts";

@@ -1,4 +1,5 @@
-import { type AgentInfo, type PendingQuestion, type Runs, VenturiError } from "venturi/plugin";
+import { questionWords, tryAnswer } from "venturi/internal";
+import type { AgentInfo, PendingQuestion, Runs } from "venturi/plugin";
 import { isObject, type Json } from "./rpc.ts";
 import type { Serving } from "./serving.ts";
 
@@ -30,19 +31,11 @@ export const inputRequests = (forms: Open["forms"]): Json =>
  * form can show stay as the model wrote them.
  */
 function elicitation(agent: AgentInfo | undefined, question: PendingQuestion): Json {
-  const { name, arguments: given, reason, origin, message, url } = question;
-  if (message !== undefined) {
-    // Few clients open addresses themselves, and only those that say so may be sent one; everybody can read it.
-    const shown = url === undefined ? message : `${message}\n${url}`;
-    return { mode: "form", message: shown, requestedSchema: question.schema ?? textForm(question.choices) };
-  }
-  const who = origin?.agent ?? agent?.name ?? "The agent";
-  const shown = JSON.stringify(given);
-  const what = `${who} wants to call ${name} with ${shown.length > 2_000 ? `${shown.slice(0, 2_000)}…` : shown}`;
+  const isForm = question.message !== undefined;
   return {
     mode: "form",
-    message: reason === undefined ? what : `${what}\n${reason}`,
-    requestedSchema: formOf(agent, question),
+    message: questionWords(agent?.name, question),
+    requestedSchema: isForm ? (question.schema ?? textForm(question.choices)) : formOf(agent, question),
   };
 }
 
@@ -91,35 +84,14 @@ const kept = [
 const pick = (schema: Json): Json => Object.fromEntries(Object.entries(schema).filter(([key]) => kept.includes(key)));
 
 /** Passes a person's answer on to the run. False for values that the tool does not take: the question stays open. */
-export async function answer(runs: Runs, run: string, given: Answer): Promise<boolean> {
-  const { call, reply, by } = given;
-  const open = (await runs.pending(run)).find((question) => question.call === call);
-  if (open === undefined) return true; // answered elsewhere
-  try {
-    await runs.signal(run, "approve", { call, by, ...verdictOf(open, reply) }, `approve:${call}`);
-    return true;
-  } catch (thrown) {
-    if (VenturiError.is(thrown, "invalid_input")) return false;
-    throw thrown;
-  }
+export function answer(runs: Runs, run: string, { call, reply, by }: Answer): Promise<boolean> {
+  const { action, content } = isObject(reply) ? reply : {};
+  const known = action === "accept" || action === "decline" ? action : "cancel";
+  return tryAnswer(runs, run, { call, by, reply: { action: known, content } });
 }
 
 interface Answer {
   readonly call: string;
   readonly reply: unknown;
   readonly by: string;
-}
-
-function verdictOf({ kind, schema, url, arguments: asked }: PendingQuestion, reply: unknown) {
-  const { action, content } = isObject(reply) ? reply : {};
-  if (action !== "accept") {
-    return { approved: false, reason: action === "decline" ? "the user declined" : "the user dismissed the question" };
-  }
-  if (kind !== "approve") {
-    const isEmpty = !isObject(content) || Object.keys(content).length === 0;
-    if (url !== undefined && isEmpty) return { approved: true };
-    return { approved: true, answer: schema === undefined && isObject(content) ? content.answer : content };
-  }
-  const isChanged = isObject(content) && Object.keys(content).length > 0;
-  return { approved: true, ...(isChanged ? { arguments: { ...asked, ...content } } : {}) };
 }

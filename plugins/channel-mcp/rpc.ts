@@ -1,7 +1,10 @@
+import { type JsonObject, jsonRpcCodes, RpcError, type RpcId, rpcFailure } from "venturi/internal";
 import { VenturiError } from "venturi/plugin";
 
-export type Id = string | number;
-export type Json = Readonly<Record<string, unknown>>;
+export { isJsonObject as isObject, RpcError, rpcSuccess as success, rpcText as textParam } from "venturi/internal";
+
+export type Id = RpcId;
+export type Json = JsonObject;
 
 export interface RpcRequest {
   readonly id: Id;
@@ -11,11 +14,7 @@ export interface RpcRequest {
 
 /** Codes of JSON-RPC and of the Model Context Protocol. */
 export const rpcCodes = {
-  parse: -32700,
-  invalidRequest: -32600,
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
+  ...jsonRpcCodes,
   /** Before 2026-07-28; since then it is `invalidParams`. */
   resourceNotFound: -32002,
   headerMismatch: -32020,
@@ -23,31 +22,7 @@ export const rpcCodes = {
   unsupportedVersion: -32022,
 } as const;
 
-/** An answer of the protocol, other than a failed call: that is a result with `isError`. */
-export class RpcError extends Error {
-  readonly code: number;
-  readonly data: unknown;
-  /** HTTP status of the reply in the stateless revision. */
-  readonly status: number;
-
-  constructor(code: number, message: string, { data, status = 200 }: { data?: unknown; status?: number } = {}) {
-    super(message);
-    this.code = code;
-    this.data = data;
-    this.status = status;
-  }
-}
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const success = (id: Id, result: Json): Json => ({ jsonrpc: "2.0", id, result });
-
-export function failure(id: Id | null, thrown: unknown): Json {
-  const error = asRpcError(thrown);
-  const { code, message, data } = error;
-  return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
-}
+export const failure = (id: Id | null, thrown: unknown): Json => rpcFailure(id, asRpcError(thrown));
 
 /** Refusals of the service keep their HTTP status: clients react to 401, 403, 429 and 503. */
 export function asRpcError(thrown: unknown): RpcError {
@@ -60,10 +35,3 @@ export function asRpcError(thrown: unknown): RpcError {
 }
 
 export const invalidParams = (message: string): RpcError => new RpcError(rpcCodes.invalidParams, message);
-
-/** A text among the parameters. */
-export function textParam(params: Json, name: string): string {
-  const value = params[name];
-  if (typeof value !== "string" || value === "") throw invalidParams(`${name} is missing`);
-  return value;
-}
