@@ -10,6 +10,14 @@ export { parseUntrusted } from "./core/errors/untrusted-json.ts";
 export { Journal, tooManyRuns } from "./core/journal/journal.ts";
 export { mostListed } from "./core/journal/key-values.ts";
 export { amountOf, sumUsage, UsageSums, usageFigures, usageKeys } from "./core/journal/money.ts";
+export {
+  endNotifying,
+  laneKey,
+  type Notified,
+  notifiedOf,
+  notifyOf,
+  notifySpace,
+} from "./core/journal/notify-lanes.ts";
 export { pruneInSteps } from "./core/journal/prune-steps.ts";
 export { toAuditRecord, toClaim, toEvents, toOwnership, toRow, toSignal } from "./core/journal/sql-rows.ts";
 export { claimedRequest, listedRequest, storedBody, storedEvents } from "./core/journal/stored.ts";

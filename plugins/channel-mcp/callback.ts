@@ -11,7 +11,7 @@ const space = "mcp-oauth";
  */
 export function mountCallback(host: ChannelHost<FastifyInstance>, prefix: string, context: PluginContext): void {
   const schema = { summary: "Where a person comes back to after signing in at an MCP server", tags: ["mcp"] };
-  host.server.get(`${prefix}/callback`, { schema }, async (request, reply) => {
+  host.server.get(`${prefix}/callback`, { config: { open: true }, schema }, async (request, reply) => {
     const { state } = request.query as { state?: unknown }; // of any type until here
     const question = typeof state === "string" ? await questionOf(context, state) : undefined;
     if (question === undefined) {

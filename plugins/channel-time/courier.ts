@@ -139,7 +139,7 @@ export class Courier {
     let current: StoredLane | undefined = stored;
     for (const message of next.messages) {
       if (signal.aborted || !this.#parts.mayDeliver() || current === undefined) return;
-      const delivered = await receiver.deliver(message, current.lane.url, signal);
+      const delivered = await receiver.deliver(message, current.lane, signal);
       if (signal.aborted) return;
       const { lane }: StoredLane = current;
       if (delivered.kind === "ok") {
@@ -178,9 +178,9 @@ export class Courier {
 
   async #bury(lane: Lane, message: Message, { attempts, error }: { attempts: number; error: string }): Promise<void> {
     const { lanes, figures, webhook, clock, log } = this.#parts;
-    const { run, url } = lane;
+    const { run, url, headers } = lane;
     const at = clock.now();
-    await lanes.bury({ webhook, run, message, attempts, error, at, ...(url === undefined ? {} : { url }) });
+    await lanes.bury({ webhook, run, message, attempts, error, at, ...(url && { url }), ...(headers && { headers }) });
     figures.buried();
     log.error("a delivery was given up", { webhook, run, id: message.id, attempts, error });
   }

@@ -1,18 +1,18 @@
+import { laneKey, type Notified, notifySpace as space } from "venturi/internal";
 import type { KeyValue, KeyValues } from "venturi/plugin";
 import type { Message } from "./message.ts";
 
-export const space = "webhooks";
+export { notifySpace as space } from "venturi/internal";
+
 const page = 50;
 
 /**
  * How far the deliveries of one run to one webhook are. There is one from when the run is found until its end is delivered, so
  * what waits is in the journal and not in memory.
  */
-export interface Lane {
+export interface Lane extends Notified {
   readonly webhook: string;
   readonly run: string;
-  /** The run's own, in place of the webhook's. */
-  readonly url?: string;
   /** Of the last message delivered or given up; those up to it are done. */
   readonly place: number;
   /** The next message, once it has failed: the run may be pruned before it succeeds. */
@@ -35,14 +35,13 @@ export interface StoredLane {
   readonly version: number;
 }
 
-export interface DeadLetter {
+export interface DeadLetter extends Notified {
   readonly webhook: string;
   readonly run: string;
   readonly message: Message;
   readonly attempts: number;
   readonly error: string;
   readonly at: number;
-  readonly url?: string;
 }
 
 export class Lanes {
@@ -107,9 +106,15 @@ export class Lanes {
 
   /** In a lane of its own. The letter goes last: a crash in between sends it once more, under the same id. */
   async replay(letter: DeadLetter): Promise<void> {
-    const { webhook, message, url } = letter;
+    const { webhook, message, url, headers } = letter;
     const lane = { webhook, run: `replay:${message.id}`, place: 0, pending: message, attempts: 0 } as const;
-    await this.begin({ ...lane, passed: true, replayed: true, ...(url === undefined ? {} : { url }) });
+    await this.begin({
+      ...lane,
+      passed: true,
+      replayed: true,
+      ...(url === undefined ? {} : { url }),
+      ...(headers && { headers }),
+    });
     await this.drop(webhook, message.id);
   }
 
@@ -119,6 +124,5 @@ export class Lanes {
   }
 }
 
-const laneKey = (webhook: string, run: string): string => `lane/${webhook}/${run}`;
 const deadKey = (webhook: string, id: string): string => `dead/${webhook}/${id}`;
 const laneIn = ({ key, value, version }: KeyValue): StoredLane => ({ key, version, lane: JSON.parse(value) as Lane }); // written from one

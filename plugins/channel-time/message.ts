@@ -35,8 +35,30 @@ export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions
       place,
       type,
       tenant: row.tenant,
-      body: JSON.stringify({ type, timestamp: new Date(event.at).toISOString(), data: dataOf(row, event, options) }),
+      body: JSON.stringify(bodyOf(row, event, { type, options })),
     }));
+}
+
+interface Told {
+  readonly type: WebhookEvent;
+  readonly options: WebhookOptions;
+}
+
+function bodyOf(row: RunRow, event: RunEvent, { type, options }: Told): Record<string, unknown> {
+  const timestamp = new Date(event.at).toISOString();
+  if (options.format !== "a2a") return { type, timestamp, data: dataOf(row, event, options) };
+  // Content stays behind: the receiver gets the task, with its own key.
+  const { run, session = run } = row;
+  return { statusUpdate: { taskId: run, contextId: session, status: { state: taskState(event), timestamp } } };
+}
+
+function taskState(event: RunEvent): string {
+  if (event.type === "run.finished") return "TASK_STATE_COMPLETED";
+  if (event.type === "run.failed")
+    return event.error.code === "stream_interrupted" ? "TASK_STATE_CANCELED" : "TASK_STATE_FAILED";
+  return event.type === "approval.requested" || event.type === "question.asked"
+    ? "TASK_STATE_INPUT_REQUIRED"
+    : "TASK_STATE_WORKING";
 }
 
 function typesOf(event: RunEvent): WebhookEvent[] {

@@ -1,4 +1,4 @@
-import { Egress, egressFetch, namesPrivate, redactor } from "venturi/internal";
+import { Egress, egressFetch, type Notified, namesPrivate, redactor } from "venturi/internal";
 import { type Clock, type EgressFetch, messageOf, VenturiError } from "venturi/plugin";
 import type { Message } from "./message.ts";
 import { signedHeaders } from "./sign.ts";
@@ -53,10 +53,10 @@ export class Receiver {
     return this.#busy === 0 && this.#clock.monotonic() >= this.#probeAt;
   }
 
-  async deliver(message: Message, url = this.options.url, signal?: AbortSignal): Promise<Delivered> {
+  async deliver(message: Message, where: Notified = {}, signal?: AbortSignal): Promise<Delivered> {
     this.#busy += 1;
     try {
-      const delivered = await this.#send(message, url, signal);
+      const delivered = await this.#send(message, where, signal);
       if (delivered.kind === "ok") this.#worked();
       else if (!signal?.aborted && !delivered.final) this.#failed(delivered.retryAfter ?? 0);
       return delivered;
@@ -73,7 +73,8 @@ export class Receiver {
     return [this.options.secret].flat();
   }
 
-  async #send(message: Message, url: string | undefined, signal: AbortSignal | undefined): Promise<Delivered> {
+  async #send(message: Message, where: Notified, signal: AbortSignal | undefined): Promise<Delivered> {
+    const { url = this.options.url, headers } = where;
     if (url === undefined) return { kind: "failed", error: "the webhook has no URL", final: true };
     const late = new AbortController();
     const stop = this.#clock.after(this.options.timeout, () => late.abort(new Error("the receiver took too long")));
@@ -85,6 +86,7 @@ export class Receiver {
         headers: {
           "content-type": "application/json",
           "user-agent": "venturi",
+          ...headers,
           ...signedHeaders(this.#secrets, { id: message.id, timestamp, body }),
         },
         body,

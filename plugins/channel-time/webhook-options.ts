@@ -34,6 +34,10 @@ export const WebhookOptions = z.strictObject({
     .boolean()
     .prefault(false)
     .describe("also what runs say: their output, metadata, and the arguments of questions"),
+  format: z
+    .enum(["venturi", "a2a"])
+    .prefault("venturi")
+    .describe("`a2a`: a delivery is an update of a task, for push notifications of the channel `a2a`"),
   timeout: Duration.prefault("15s").describe("how long a receiver may take"),
   attempts: z
     .number()

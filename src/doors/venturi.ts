@@ -77,6 +77,7 @@ const { door, doorOfClass } = makeDoors(
   },
 );
 export const Chunks = doorOfClass("venturi.Chunks", face.Chunks, "", { of: "event: object" });
+export const a2a = door("venturi.a2a", face.a2a, "given: object");
 export const agent = door("venturi.agent", face.agent, "options: object => Agent");
 export const anthropic = door("venturi.anthropic", face.anthropic, "given: object|undefined");
 export const bedrock = door("venturi.bedrock", face.bedrock, "given: object|undefined");

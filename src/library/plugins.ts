@@ -150,6 +150,8 @@ export const memory = (given: options.Memory = {}): JournalEntry => journalOf<op
 
 /** The tools of an MCP server. */
 export const mcp = toolsOf<options.Mcp>("mcp");
+/** An agent of another service, over Agent2Agent. */
+export const a2a = toolsOf<options.A2a>("a2a");
 export const files = toolsOf<options.Files>("files");
 export const shell = toolsOf<options.Shell>("shell");
 export const http = toolsOf<options.Http>("http");

@@ -114,6 +114,7 @@ export class Checkout {
       "agents.careful={model: main, tools: [guarded_clock]}",
       "channels.ai-sdk={}",
       "channels.ag-ui={}",
+      "channels.a2a={}",
       "webhooks.crm={url: 'http://127.0.0.1:9/', secret: a-secret-for-trying-out}",
       "webhooks.own={secret: a-secret-for-trying-out, runs: notify, hosts: ['*.example.com']}",
       "hooks.github={from: github, secret: a-secret-for-trying-out, agent: assistant, input: '{{body.issue.title}}'}",

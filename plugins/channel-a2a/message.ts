@@ -1,0 +1,102 @@
+import { answerQuestion, isJsonObject, type JsonObject, type Reply } from "venturi/internal";
+import type { PendingQuestion, RunRequest } from "venturi/plugin";
+import { a2aError, invalidParams, noTask } from "./errors.ts";
+import { inputOf, partsOf, textOf } from "./parts.ts";
+import { type Serving, taskRow } from "./serving.ts";
+import { contextOf } from "./task.ts";
+
+/** The run that a message is about, and from which event on there is news for its sender. */
+export interface Taken {
+  readonly run: string;
+  readonly after: number;
+}
+
+/** A message: the start of a task, the answer to its question, or a word to one that is under way. */
+export async function takeMessage(serving: Serving, params: JsonObject): Promise<Taken> {
+  const { message, configuration } = params;
+  if (!isJsonObject(message)) throw invalidParams("message is missing");
+  if (typeof message.messageId !== "string" || message.messageId === "")
+    throw invalidParams("message.messageId is missing");
+  const { taskId } = message;
+  const taken =
+    typeof taskId === "string" && taskId !== "" ? await goOn(serving, taskId, message) : await begin(serving, message);
+  const push = isJsonObject(configuration) ? configuration.taskPushNotificationConfig : undefined;
+  if (isJsonObject(push)) await pushStore(serving).set(taken.run, push);
+  return taken;
+}
+
+export function pushStore({ push }: Serving) {
+  if (push !== undefined) return push;
+  throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "this service sends no push notifications; poll the task");
+}
+
+async function begin({ runs, agent, trace }: Serving, message: JsonObject): Promise<Taken> {
+  const { contextId, messageId } = message;
+  const session = typeof contextId === "string" && contextId !== "" ? contextId.slice(0, 256) : crypto.randomUUID();
+  const request: RunRequest = {
+    agent: agent.name,
+    input: inputOf(agent, message),
+    session,
+    channel: { a2a: String(messageId) },
+    onDisconnect: "continue",
+    ...trace,
+  };
+  // A message that is sent again, after an answer was lost, is the task that it began.
+  const { run } = await runs.start(request, { key: `a2a:${agent.name}:${messageId}`.slice(0, 256) });
+  return { run, after: 0 };
+}
+
+async function goOn(serving: Serving, taskId: string, message: JsonObject): Promise<Taken> {
+  const { runs, by, mayAnswer } = serving;
+  const row = await taskRow(serving, taskId);
+  const { contextId } = message;
+  if (typeof contextId === "string" && contextId !== "" && contextId !== contextOf(row)) throw noTask(taskId);
+  if (row.state === "done") {
+    throw a2aError("UNSUPPORTED_OPERATION", "the task has ended; send a message with its contextId to go on");
+  }
+  const [first, ...others] = row.asking > 0 && mayAnswer ? await runs.pending(taskId) : [];
+  if (first === undefined) {
+    await runs.signal(taskId, "message", { text: textOf(message) || JSON.stringify(message.parts), by });
+    return { run: taskId, after: row.head };
+  }
+  const data = partsOf(message)
+    .map((part) => part.data)
+    .find(isJsonObject);
+  const named = data?.call === undefined ? first : [first, ...others].find(({ call }) => call === data.call);
+  if (named === undefined) throw invalidParams("no question with this call is open");
+  await answerQuestion(runs, taskId, { call: named.call, by, reply: replyOf(named, textOf(message), data) });
+  return { run: taskId, after: row.head };
+}
+
+const yes = new Set(["yes", "y", "ok", "okay", "approve", "approved", "accept", "accepted", "true"]);
+const no = new Set(["no", "n", "reject", "rejected", "decline", "declined", "deny", "denied", "cancel", "false"]);
+
+/** Nothing but a clear yes approves a call. */
+function replyOf({ kind, schema }: PendingQuestion, text: string, data: JsonObject | undefined): Reply {
+  const { call: _, approved, reason, arguments: changed, answer, ...content } = data ?? {};
+  const why = typeof reason === "string" ? { reason } : {};
+  if (approved === false) return { action: "decline", ...why };
+  if (kind === "approve") {
+    if (approved === true) return { action: "accept", ...(isJsonObject(changed) ? { content: changed } : {}) };
+    const [word = ""] = text.trim().toLowerCase().split(notLetters);
+    if (yes.has(word)) return { action: "accept" };
+    if (no.has(word)) return { action: "decline", reason: text.slice(0, 4_000) };
+    throw invalidParams(
+      'answer with the data { "approved": true } or false, or with a text that begins with yes or no',
+    );
+  }
+  if (answer !== undefined) return { action: "accept", content: schema === undefined ? { answer } : answer };
+  if (schema !== undefined)
+    return { action: "accept", content: Object.keys(content).length > 0 ? content : parsed(text) };
+  return { action: "accept", content: { answer: text } };
+}
+
+const notLetters = /[^a-z]/;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,101 @@
+import { isAsked, type JsonObject, rpcText } from "venturi/internal";
+import { isTerminal } from "venturi/plugin";
+import { a2aError, invalidParams } from "./errors.ts";
+import { pushStore, type Taken, takeMessage } from "./message.ts";
+import { type Serving, taskRow } from "./serving.ts";
+import { taskOf } from "./task.ts";
+
+type Method = (serving: Serving, params: JsonObject) => Promise<JsonObject>;
+
+export const methods: Readonly<Record<string, Method>> = {
+  SendMessage: async (serving, params) => {
+    const { configuration } = params as { configuration?: JsonObject };
+    const taken = await takeMessage(serving, params);
+    if (configuration?.returnImmediately !== true) await settled(serving, taken);
+    const view = { history: numberOf(configuration?.historyLength) };
+    return { task: await taskOf(serving, await serving.runs.get(taken.run), view) };
+  },
+  GetTask: async (serving, params) => {
+    const row = await taskRow(serving, rpcText(params, "id"));
+    return await taskOf(serving, row, { history: numberOf(params.historyLength) });
+  },
+  ListTasks: listTasks,
+  CancelTask: async (serving, params) => {
+    const row = await taskRow(serving, rpcText(params, "id"));
+    if (row.state === "done") throw a2aError("TASK_NOT_CANCELABLE", "the task has ended");
+    await serving.runs.cancel(row.run, "cancelled by the client");
+    return await taskOf(serving, await serving.runs.get(row.run));
+  },
+  CreateTaskPushNotificationConfig: async (serving, params) => {
+    const { run } = await taskRow(serving, rpcText(params, "taskId"));
+    return await pushStore(serving).set(run, params);
+  },
+  GetTaskPushNotificationConfig: async (serving, params) => {
+    const { run } = await taskRow(serving, rpcText(params, "taskId"));
+    const found = (await pushStore(serving).list(run)).find(({ id }) => id === params.id);
+    if (found === undefined) throw a2aError("TASK_NOT_FOUND", "there is no such configuration");
+    return found;
+  },
+  ListTaskPushNotificationConfigs: async (serving, params) => {
+    const { run } = await taskRow(serving, rpcText(params, "taskId"));
+    return { configs: await pushStore(serving).list(run) };
+  },
+  DeleteTaskPushNotificationConfig: async (serving, params) => {
+    const { run } = await taskRow(serving, rpcText(params, "taskId"));
+    await pushStore(serving).remove(run, rpcText(params, "id"));
+    return {};
+  },
+  GetExtendedAgentCard: async () => {
+    throw a2aError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", "the agent's card is all there is");
+  },
+};
+
+/** Until the task has ended or asks its client for something. */
+async function settled({ runs, gone, mayAnswer }: Serving, { run, after }: Taken): Promise<void> {
+  for await (const batch of runs.follow(run, { after, signal: gone, channel: "a2a" })) {
+    if (batch.some((event) => isTerminal(event))) return;
+    if (mayAnswer && batch.some(isAsked) && (await runs.pending(run)).length > 0) return;
+  }
+}
+
+const mostListed = 100;
+
+async function listTasks(serving: Serving, params: JsonObject): Promise<JsonObject> {
+  const { runs, agent } = serving;
+  const { contextId, pageToken, statusTimestampAfter, status, historyLength } = params;
+  const asked = numberOf(params.pageSize) ?? 50;
+  if (asked < 1 || asked > mostListed) throw invalidParams(`pageSize is from 1 to ${mostListed}`);
+  const since = typeof statusTimestampAfter === "string" ? Date.parse(statusTimestampAfter) : Number.NaN;
+  const page = await runs.list({
+    agent: agent.name,
+    limit: asked,
+    ...(typeof contextId === "string" && contextId !== "" ? { session: contextId } : {}),
+    ...(typeof pageToken === "string" && pageToken !== "" ? { cursor: pageToken } : {}),
+    ...filters[String(status)],
+  });
+  const view = { history: numberOf(historyLength) ?? 0, artifacts: params.includeArtifacts === true };
+  const tasks: JsonObject[] = [];
+  for (const row of page.runs) {
+    if (row.updatedAt < since) continue;
+    const task = await taskOf(serving, row, view);
+    if (isWanted(status) && (task.status as JsonObject).state !== status) continue;
+    tasks.push(task);
+  }
+  // A journal does not count: of several pages only the number on this one is known.
+  return { tasks, nextPageToken: page.cursor ?? "", pageSize: asked, totalSize: tasks.length };
+}
+
+const isWanted = (status: unknown): boolean => typeof status === "string" && status !== "TASK_STATE_UNSPECIFIED";
+
+/** What a journal can leave out by itself; the rest is left out of its page. */
+const filters: Readonly<Record<string, { outcome?: "finished" | "failed"; waiting?: boolean }>> = {
+  TASK_STATE_COMPLETED: { outcome: "finished" },
+  TASK_STATE_FAILED: { outcome: "failed" },
+  TASK_STATE_CANCELED: { outcome: "failed" },
+  TASK_STATE_INPUT_REQUIRED: { waiting: true },
+  TASK_STATE_AUTH_REQUIRED: { waiting: true },
+};
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,42 @@
+import { endNotifying, type JsonObject, notifiedOf, notifyOf } from "venturi/internal";
+import { Journal, type PluginContext } from "venturi/plugin";
+import { a2aError, invalidParams } from "./errors.ts";
+import type { Options } from "./options.ts";
+import type { PushStore } from "./serving.ts";
+
+const tokenHeader = "x-a2a-notification-token";
+/** There is one per task. */
+const id = "push";
+
+/** Push notifications are deliveries of a webhook: they outlive this process, and only go to hosts that it allows. */
+export function pushStoreOf({ webhook }: Options, { resolve }: PluginContext): PushStore | undefined {
+  const { keyValues: values } = resolve(Journal);
+  if (webhook === undefined || values === undefined) return undefined;
+  const list = async (run: string): Promise<readonly JsonObject[]> => {
+    const { url, headers } = (await notifiedOf(values, webhook, run)) ?? {};
+    if (url === undefined) return [];
+    const token = headers?.[tokenHeader];
+    return [{ id, taskId: run, url, ...(token === undefined ? {} : { token }) }];
+  };
+  return {
+    async set(run, { url, token, authentication }) {
+      if (typeof url !== "string" || !URL.canParse(url)) throw invalidParams("url is missing, or no URL");
+      if (authentication !== undefined) {
+        const message = "credentials of receivers are not kept; use the token, or check the signature of deliveries";
+        throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", message);
+      }
+      const headers = typeof token === "string" && token !== "" ? { [tokenHeader]: headerText(token) } : {};
+      for (let tries = 0; tries < 5; tries++) {
+        if (await notifyOf(values, { webhook, run, url, headers })) return (await list(run))[0] ?? {};
+      }
+      throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "the configuration is changed by somebody else; try again");
+    },
+    list,
+    remove: (run) => endNotifying(values, webhook, run),
+  };
+}
+
+function headerText(token: string): string {
+  if (token.length <= 1_024 && [...token].every((each) => each >= " " && each <= "~")) return token;
+  throw invalidParams("token is longer than 1024 characters, or has some that no header can have");
+}

@@ -1,0 +1,35 @@
+import { type JsonObject, RpcError } from "venturi/internal";
+import { type AgentInfo, type RunRow, type Runs, VenturiError } from "venturi/plugin";
+import { noTask } from "./errors.ts";
+
+/** One request under way. */
+export interface Serving {
+  readonly runs: Runs;
+  readonly agent: AgentInfo;
+  /** Id of the caller's key. */
+  readonly by: string;
+  /** Whether the caller may answer questions. */
+  readonly mayAnswer: boolean;
+  readonly trace: { readonly traceparent?: string; readonly tracestate?: string; readonly baggage?: string };
+  /** Aborts when the client has left. */
+  readonly gone: AbortSignal;
+  readonly push: PushStore | undefined;
+}
+
+/** Where notifications of a task go. */
+export interface PushStore {
+  set(run: string, config: JsonObject): Promise<JsonObject>;
+  list(run: string): Promise<readonly JsonObject[]>;
+  remove(run: string, id: string): Promise<void>;
+}
+
+/** A task is a run, and its id the run's: any replica answers for it, also after the one that started it is gone. */
+export async function taskRow({ runs, agent }: Serving, id: string): Promise<RunRow> {
+  try {
+    const row = await runs.get(id);
+    if (row.agent === agent.name) return row;
+  } catch (thrown) {
+    if (!VenturiError.is(thrown, "not_found") && !(thrown instanceof RpcError)) throw thrown;
+  }
+  throw noTask(id);
+}

@@ -1,0 +1,38 @@
+import type { KeyValues } from "./key-values.ts";
+
+/** Where the channel `time` keeps how far the deliveries of a run to a webhook are. */
+export const notifySpace = "webhooks";
+export const laneKey = (webhook: string, run: string): string => `lane/${webhook}/${run}`;
+
+/** Where a run is told of, if not at the webhook's own URL. */
+export interface Notified {
+  readonly url?: string;
+  /** Sent with each delivery. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Has a webhook that tells only of runs that ask for it (`runs: notify`) tell of this run from now on, or elsewhere than before.
+ * False when another replica was faster.
+ */
+export async function notifyOf(
+  values: KeyValues,
+  { webhook, run, ...where }: Notified & { readonly webhook: string; readonly run: string },
+): Promise<boolean> {
+  const key = laneKey(webhook, run);
+  const found = await values.get(notifySpace, key);
+  // Met already: the cursor over all runs does not begin this one.
+  const lane = found === undefined ? { webhook, run, place: 0, attempts: 0, passed: true } : JSON.parse(found.value);
+  const value = JSON.stringify({ ...lane, ...where });
+  return (await values.put(notifySpace, { key, value, version: found?.version ?? 0 })) !== undefined;
+}
+
+export async function notifiedOf(values: KeyValues, webhook: string, run: string): Promise<Notified | undefined> {
+  const found = await values.get(notifySpace, laneKey(webhook, run));
+  return found && (JSON.parse(found.value) as Notified); // a lane
+}
+
+export async function endNotifying(values: KeyValues, webhook: string, run: string): Promise<void> {
+  const found = await values.get(notifySpace, laneKey(webhook, run));
+  if (found !== undefined) await values.remove(notifySpace, found.key, found.version);
+}
