@@ -8,6 +8,7 @@ const { globSync } = require("node:fs");
 
 const file = (name) => `dist/test/${name}.test.js`;
 const slow = [
+  "plugins/channel-a2a/kill",
   "plugins/channel-mcp/stdio",
   "bench/benches",
   "chaos/chaos",

@@ -51,12 +51,15 @@ async function say(remote: Remote, task: RemoteTask, said: JsonObject, { context
   const params = { message: { ...said, ...about, role: "ROLE_USER" } };
   const { streams } = await remote.card(signal);
   task.state = "";
+  const known = onceKnown(task, signal);
   try {
-    if (!streams) task.take(await remote.ask("SendMessage", params, signal));
-    else {
-      for await (const update of remote.stream("SendStreamingMessage", params, signal)) {
+    if (!streams) {
+      task.take(await remote.ask("SendMessage", { ...params, configuration: { returnImmediately: true } }, known));
+    } else {
+      for await (const update of remote.stream("SendStreamingMessage", params, known)) {
         const added = task.take(update);
         if (added !== "") context.progress(added);
+        signal.throwIfAborted();
       }
     }
   } catch (thrown) {
@@ -73,6 +76,19 @@ async function say(remote: Remote, task: RemoteTask, said: JsonObject, { context
       if (signal.aborted || isRefusal(thrown) || failures === mostFailures) throw thrown;
     }
   }
+}
+
+/** Time for the other service to say which task it has begun: without its id, nobody could cancel it. */
+const grace = 3_000;
+
+/** Aborts with the signal, but before the task's id is known only after a while. */
+function onceKnown(task: RemoteTask, signal: AbortSignal): AbortSignal {
+  const own = new AbortController();
+  const stop = () => own.abort(signal.reason);
+  const begin = () => (task.id === "" ? void setTimeout(stop, grace).unref() : stop());
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", begin, { once: true });
+  return own.signal;
 }
 
 /** It understood and said no: asking again does not help. */

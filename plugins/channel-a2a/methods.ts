@@ -1,5 +1,5 @@
 import { isAsked, type JsonObject, rpcText } from "venturi/internal";
-import { isTerminal } from "venturi/plugin";
+import { isTerminal, type RunsQuery } from "venturi/plugin";
 import { a2aError, invalidParams } from "./errors.ts";
 import { pushStore, type Taken, takeMessage } from "./message.ts";
 import { type Serving, taskRow } from "./serving.ts";
@@ -88,10 +88,10 @@ async function listTasks(serving: Serving, params: JsonObject): Promise<JsonObje
 const isWanted = (status: unknown): boolean => typeof status === "string" && status !== "TASK_STATE_UNSPECIFIED";
 
 /** What a journal can leave out by itself; the rest is left out of its page. */
-const filters: Readonly<Record<string, { outcome?: "finished" | "failed"; waiting?: boolean }>> = {
+const filters: Readonly<Record<string, Pick<RunsQuery, "outcome" | "waiting">>> = {
   TASK_STATE_COMPLETED: { outcome: "finished" },
   TASK_STATE_FAILED: { outcome: "failed" },
-  TASK_STATE_CANCELED: { outcome: "failed" },
+  TASK_STATE_CANCELED: { outcome: "cancelled" },
   TASK_STATE_INPUT_REQUIRED: { waiting: true },
   TASK_STATE_AUTH_REQUIRED: { waiting: true },
 };

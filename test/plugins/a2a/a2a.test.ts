@@ -134,7 +134,10 @@ describe("an agent of another service as a tool", function () {
   }
 
   it("of a Venturi is its agent: an approval there is a question here, and a cancelled run cancels the task", async () => {
-    const file = folder.write({ "venturi.yaml": configuration({ channels: { a2a: {} } }), "pay.mjs": pay });
+    const file = folder.write({
+      "venturi.yaml": configuration({ channels: { a2a: {} } }).replace('"pace":40', '"pace":2000'),
+      "pay.mjs": pay,
+    });
     const peer = await start(file);
     services.push(peer);
     const runs = await open(`${peer.url}/a2a/payer`);
@@ -150,13 +153,13 @@ describe("an agent of another service as a tool", function () {
     expect(first.question.message).to.contain("wants to call pay");
     await runs.signal(first.run, "approve", { call: first.question.call, approved: true, answer: "yes" });
     expect((await ended(runs, first.run)).output).to.contain("paid 10 to Ann");
-    const second = await asked();
-    await runs.cancel(second.run);
-    for (;;) {
-      const listed = await peer.host.runs.list({ limit: 1 });
-      if (listed.runs[0]?.outcome === "failed") break;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const slow = await open(`${peer.url}/a2a/slow`);
+    const { run } = await slow.start({ agent: "caller", input: { text: "go" } });
+    const ofPeer = async () => (await peer.host.runs.list({ agent: "slow", limit: 1 })).runs[0];
+    while ((await ofPeer()) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    await slow.cancel(run);
+    while ((await ofPeer())?.state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await ofPeer())?.outcome).to.equal("cancelled");
   });
 
   it("that lies, breaks off or never ends its answer fails the call, and nothing else", async () => {
