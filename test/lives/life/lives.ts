@@ -1,0 +1,46 @@
+import { textMessage } from "../../../src/core/model/messages.ts";
+import type { RunRequest } from "../../../src/core/run/run-request.ts";
+
+/** One configuration of everything that a life can be cut off in. */
+export const config = (journal: string): string => `
+version: 1
+providers:
+  demo:
+    type: simulator
+    pace: 5
+    scenarios:
+      - { name: talker, turns: [{ text: [The, " code", " is", " 4711."] }] }
+      - { name: summary, turns: [{ text: ["The code is ", "4711."] }] }
+      - name: asker
+        turns: [{ calls: [{ name: ask, arguments: { question: "Which day?" } }] }, { text: [All, " set."] }]
+      - name: keeper
+        turns:
+          - calls: [{ name: notes, arguments: { patch: [{ op: add, path: /likes/-, value: tea }], why: she said so } }]
+          - { text: [Not, "ed."] }
+models:
+  talker: { chain: [demo/talker], contextTokens: 2000 }
+tools:
+  ask: { type: ask }
+  notes: { type: remember, scope: user, initial: { likes: [] } }
+agents:
+  talker: { model: talker, compaction: { by: summary, keep: 2, model: demo/summary } }
+  asker: { model: demo/asker, tools: [ask] }
+  keeper: { model: demo/keeper, tools: [notes] }
+journal: ${journal}
+channels: {}
+telemetry: off
+`;
+
+export const lives = ["talker", "asker", "keeper"] as const;
+export type Life = (typeof lives)[number];
+
+const long = "z".repeat(600);
+
+export function requestOf(life: Life): RunRequest {
+  const turns = Array.from({ length: 12 }, (_, turn) => [
+    textMessage("user", turn === 2 ? `The code is 4711. ${long}` : `question ${turn} ${long}`),
+    textMessage("assistant", `answer ${turn} ${long}`),
+  ]).flat();
+  if (life === "talker") return { agent: life, input: { messages: turns, text: "What is the code?" } };
+  return { agent: life, input: { text: "go" }, metadata: { user: "ana" }, session: life };
+}
