@@ -73,6 +73,12 @@ export const examples = {
   feedback: { score: -1, label: "wrong", by: "customer-17", at: 1789000060000, key: "shop" },
   me: { id: "ada", tenant: "acme", agents: ["assistant"], may: ["start", "see", "steer"] },
   removed: { removed: [run] },
+  totals: {
+    all: { runs: 2, failed: 1, cancelled: 0, p50: 900, p95: 1800, inputTokens: 800, outputTokens: 90, cost: 0.004 },
+    groups: [],
+    times: [{ at: 1789000000000, runs: 2, failed: 1 }],
+    complete: true,
+  },
   prompt: {
     round: 1,
     attempt: 1,

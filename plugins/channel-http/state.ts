@@ -4,6 +4,7 @@ import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, typ
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
+import { groupings, mostAdded, totalsOf } from "./totals.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";
 
 const moment = z
@@ -42,19 +43,46 @@ const known = {
 };
 
 /** Filters on metadata have the name of its field in theirs. Any other unknown name would show all runs as if they matched. */
-const ListParameters = z
-  .looseObject(known)
-  .superRefine((query, context) => {
-    for (const [name, value] of Object.entries(query)) {
-      if (Object.hasOwn(known, name)) continue;
-      if (!/^metadata\../s.test(name)) {
-        const names = Object.keys(known);
-        const message = `unknown key${didYouMean(name, names) || `; the keys are: ${names.join(", ")} and metadata.NAME`}`;
-        context.addIssue({ code: "custom", path: [name], message });
-      } else if (typeof value !== "string") context.addIssue({ code: "custom", path: [name], message: "once, please" });
-    }
-  })
-  .meta({ additionalProperties: { type: "string", description: "metadata.NAME=VALUE: runs with this metadata" } });
+const listParameters = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z
+    .looseObject(shape)
+    .superRefine((query, context) => {
+      for (const [name, value] of Object.entries(query)) {
+        if (Object.hasOwn(shape, name)) continue;
+        if (!/^metadata\../s.test(name)) {
+          const names = Object.keys(shape);
+          const message = `unknown key${didYouMean(name, names) || `; the keys are: ${names.join(", ")} and metadata.NAME`}`;
+          context.addIssue({ code: "custom", path: [name], message });
+        } else if (typeof value !== "string")
+          context.addIssue({ code: "custom", path: [name], message: "once, please" });
+      }
+    })
+    .meta({ additionalProperties: { type: "string", description: "metadata.NAME=VALUE: runs with this metadata" } });
+const ListParameters = listParameters(known);
+const TotalParameters = listParameters({
+  ...known,
+  by: z.enum(groupings).optional().describe("groups them; cause: failed ones by code"),
+});
+
+const sums = {
+  runs: z.number().int(),
+  failed: z.number().int(),
+  cancelled: z.number().int(),
+  p50: z.number().describe("ms"),
+  p95: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cost: z.number().optional().describe("USD, where prices are known"),
+};
+const TotalsView = named(
+  "TotalsView",
+  z.object({
+    all: z.object(sums),
+    groups: z.array(z.object({ name: z.string(), ...sums })),
+    times: z.array(z.object({ at: z.number(), runs: z.number().int(), failed: z.number().int() })),
+    complete: z.boolean(),
+  }),
+);
 
 /** State, list and trace of runs, and the list of agents. */
 export function mountState(host: ChannelHost<FastifyInstance>): void {
@@ -69,6 +97,11 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   server.get("/v1/runs", { schema: schemas.list }, async (request) => {
     const page = await host.runsFor(request).list(queryOf(request.query));
     return { runs: page.runs.map(overview), cursor: page.cursor };
+  });
+  server.get("/v1/totals", { schema: schemas.totals }, async (request) => {
+    const { by, limit: _l, cursor: _c, ...query } = request.query;
+    const grouping = groupings.find((each) => each === by);
+    return await totalsOf(host.runsFor(request), queryOf({ limit: 1, ...query }), grouping);
   });
   server.get("/v1/runs/:run/trace", { schema: schemas.trace }, async (request, reply) => {
     const { run } = await host.runsFor(request).get(request.params.run);
@@ -169,6 +202,13 @@ const schemas = {
       200: z.object({ runs: z.array(RunView), cursor: z.string().optional() }).meta({ examples: [examples.list] }),
       ...failures,
     },
+  },
+  totals: {
+    summary: "Sums of the ended runs that fit",
+    description: `Takes the filters of /v1/runs. From digests of the newest ${mostAdded} that fit; \`complete\` says whether those are all.`,
+    tags: ["runs"],
+    querystring: TotalParameters,
+    response: { 200: TotalsView.meta({ examples: [examples.totals] }), ...failures },
   },
   trace: {
     summary: "A run's spans as OTLP JSON",

@@ -389,6 +389,40 @@ export type StartRequest = {
   debug?: boolean;
 };
 
+export type TotalsView = {
+  all: {
+    runs: number;
+    failed: number;
+    cancelled: number;
+    /** ms */
+    p50: number;
+    p95: number;
+    inputTokens: number;
+    outputTokens: number;
+    /** USD, where prices are known */
+    cost?: number;
+  };
+  groups: Array<{
+    name: string;
+    runs: number;
+    failed: number;
+    cancelled: number;
+    /** ms */
+    p50: number;
+    p95: number;
+    inputTokens: number;
+    outputTokens: number;
+    /** USD, where prices are known */
+    cost?: number;
+  }>;
+  times: Array<{
+    at: number;
+    runs: number;
+    failed: number;
+  }>;
+  complete: boolean;
+};
+
 export type TurnView = {
   run: string;
   /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */

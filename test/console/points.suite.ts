@@ -319,6 +319,29 @@ describe("what people do in the console", function () {
     await until(page, "document.querySelectorAll('.row').length === 1");
   });
 
+  it("21: totals of the filter, in groups; a stretch of the chart becomes the time range", async () => {
+    await ended(ada, { agent: "broken", input: "x" });
+    const page = await open(operator, "runs");
+    await page.waitForSelector(".totals dd");
+    await page.selectOption("[aria-label='Group by']", "tenant");
+    await page.waitForSelector(".groups th:has-text('acme')");
+    await page.selectOption("[aria-label='Group by']", "cause");
+    await page.waitForSelector(".groups tbody tr");
+    const { all } = await service.json<{ all: { runs: number; failed: number } }>(
+      "/v1/totals?status=failed",
+      undefined,
+      operator,
+    );
+    expect(all.runs).to.equal(all.failed).and.be.greaterThan(0);
+    const box = await page.locator(".brush").boundingBox();
+    if (box === null) throw new Error("no chart");
+    await page.mouse.move(box.x + 2, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, box.y + 10);
+    await page.mouse.up();
+    await page.waitForURL(/since=.*until=/);
+  });
+
   it("25: the latest is one click away from where the reader has scrolled to", async () => {
     const run = await ended(ada, { agent: "echo", input: "line\n\n".repeat(200) });
     const page = await open(ada, `runs/${run}`);

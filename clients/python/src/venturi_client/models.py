@@ -1719,6 +1719,42 @@ class StartRequest(Model):
     debug: bool | None = None
 
 
+class TotalsViewAll(Model):
+    runs: int
+    failed: int
+    cancelled: int
+    p50: float
+    p95: float
+    input_tokens: float = Field(alias="inputTokens")
+    output_tokens: float = Field(alias="outputTokens")
+    cost: float | None = None
+
+
+class TotalsViewGroups(Model):
+    name: str
+    runs: int
+    failed: int
+    cancelled: int
+    p50: float
+    p95: float
+    input_tokens: float = Field(alias="inputTokens")
+    output_tokens: float = Field(alias="outputTokens")
+    cost: float | None = None
+
+
+class TotalsViewTimes(Model):
+    at: float
+    runs: int
+    failed: int
+
+
+class TotalsView(Model):
+    all: TotalsViewAll
+    groups: list[TotalsViewGroups]
+    times: list[TotalsViewTimes]
+    complete: bool
+
+
 class TurnView(Model):
     run: str
     status: Literal["ready", "running", "waiting", "stranded", "finished", "failed", "cancelled"] | str

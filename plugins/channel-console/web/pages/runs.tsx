@@ -9,6 +9,7 @@ import { MiniRibbon } from "../parts/ribbon.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
 import { Status } from "../parts/status.tsx";
+import { TotalsBar } from "../parts/totals.tsx";
 import { isEnded, type RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { go, query, to } from "../state/router.ts";
@@ -39,6 +40,7 @@ export function RunsPage(): JSX.Element {
         <span class="fact">{loading ? "" : `${count(rows.length)}${list.more ? "+" : ""}`}</span>
       </Header>
       <FilterBar rows={rows} />
+      <TotalsBar />
       {marked.value === undefined ? null : (
         <div class="banner">
           <Icon name="compare" size={14} /> Choose the run to compare {shortRun(marked.value)} with.
