@@ -69,7 +69,7 @@ describe("the console for everyone (axe, WCAG 2.2 AA)", function () {
           [`/console/compare?a=${done}&b=${broken}`, ".figures"],
           ["/console/approvals", ".question-card"],
           ["/console/sessions", ".row"],
-          ["/console/sessions?session=ada", ".turn-row"],
+          ["/console/sessions?session=ada", ".turn"],
           ["/console/service", ".service"],
           ["/console/nowhere", "main"],
         ];

@@ -83,7 +83,7 @@ describe("hostile text in the console", function () {
     await page.waitForSelector(".row");
     await check("sessions");
     await page.locator(".row").first().click();
-    await page.waitForSelector(".turn-row");
+    await page.waitForSelector(".turn");
     await check("session");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("run");
