@@ -89,5 +89,11 @@ describe("a dataset", () => {
     const clean = redactedExport(text, []);
     expect(clean).not.to.include("ada@example.com").and.not.to.include("89abcdef0123").and.not.to.include("wire");
     expect(clean.trim().split("\n")).to.have.length(3);
+    // Both pass the check of a card's number; one of them is a time.
+    const card = 4_111_111_111_111_111;
+    const paid = { event: { type: "tool_call.ready", seq: 1, at: card, arguments: { card } } };
+    expect(JSON.parse(redactedExport(JSON.stringify(paid), []))).to.deep.equal({
+      event: { ...paid.event, arguments: { card: "[redacted]" } },
+    });
   });
 });
