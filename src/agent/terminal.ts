@@ -1,5 +1,5 @@
 import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
-import { type PendingCall, timingOf } from "../core/run/events.ts";
+import { noTiming, type PendingCall } from "../core/run/events.ts";
 import { limitIn } from "./run/limit-reached.ts";
 import type { RunContext } from "./run/run-context.ts";
 
@@ -20,7 +20,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
     ...(ending.calls === undefined ? {} : { calls: ending.calls }),
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: timingOf(run.times, run.now),
+    timing: noTiming, // filled in when it is written
   });
 }
 
@@ -78,6 +78,6 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     output: state.output,
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: timingOf(run.times, run.now),
+    timing: noTiming, // as above
   });
 }

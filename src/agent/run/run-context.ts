@@ -9,7 +9,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
 import type { Question, Verdict } from "../../core/ports/tool.ts";
-import { type EventBody, type RunEvent, textOnly } from "../../core/run/events.ts";
+import { type EventBody, type RunEvent, type Timing, textOnly, timingOf } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes, stallFrom } from "../../core/run/run-times.ts";
 import { LazyMap } from "../../core/values/lazy-collections.ts";
@@ -194,6 +194,7 @@ export class RunContext {
     if (body.type !== "text.delta") {
       mayFollow(this.state, body);
       if (!textOnly(body.type)) this.waits.putOn(body, this.#offset);
+      if (body.type === "run.finished" || body.type === "run.failed") body.timing = this.#timingWith(body);
     }
     const event = this.parts.log.write(body);
     this.state.apply(event);
@@ -206,6 +207,13 @@ export class RunContext {
       this.#offset = event.at - this.parts.clock.monotonic();
     }
     return event;
+  }
+
+  /** As whoever folds the run's events finds it: with what the last one waited for. */
+  #timingWith(last: EventBody): Timing {
+    const times = this.times.copy();
+    times.take({ ...last, at: this.now });
+    return timingOf(times);
   }
 
   /** Writes and applies the event, and waits until it is durable. */
