@@ -1,15 +1,15 @@
 import type { VenturiError } from "../core/errors/errors.ts";
 import type { Append } from "../core/journal/journal.ts";
-import { type EventBody, noTiming, type RunEvent } from "../core/run/events.ts";
+import { type EventBody, noTiming, type RunEvent, type Timing } from "../core/run/events.ts";
 
 /** Terminal event of a run that can no longer write its own: gives the reason, in a form that cannot be rejected. */
-export const failedWith = (error: VenturiError): EventBody => ({
+export const failedWith = (error: VenturiError, timing: Timing = noTiming): EventBody => ({
   type: "run.failed",
   error: { op: error.op, code: error.code, err: error.message },
   output: "",
   usage: {},
   rounds: 0,
-  timing: noTiming,
+  timing,
 });
 
 /**

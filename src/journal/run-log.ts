@@ -88,6 +88,11 @@ export class OwnedLog implements RunLog {
     return this.#controller.signal;
   }
 
+  /** As its next event would have it. */
+  get now(): number {
+    return Math.round(this.#owner.clock.monotonic() + this.#offset);
+  }
+
   write(body: EventBody): RunEvent {
     const event = body as RunEvent; // completed in place below: a copy per token would be the largest cost on the hot path
     event.run = this.ownership.run;

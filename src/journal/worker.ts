@@ -7,7 +7,7 @@ import type { PriceOf } from "../core/model/prices.ts";
 import { type Clock, sleep, systemClock } from "../core/ports/clock.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
 import { DigestFold } from "../core/run/digest.ts";
-import type { RunEvent } from "../core/run/events.ts";
+import { type RunEvent, timingUntil } from "../core/run/events.ts";
 import { doingFor } from "../core/values/doing.ts";
 import type { Committer } from "./committer.ts";
 import { type Attempts, attemptsOf, refuseCrashing, SuspectStarts } from "./crashes.ts";
@@ -196,13 +196,14 @@ export class Worker {
     const feed = new RunSignals(claim.ownership.run, []);
     // Aborts when this worker is done with the run, however.
     let over: AbortController | undefined;
+    let history: readonly RunEvent[] = [];
     try {
       if (claim.unreadable) throw claim.unreadable;
       const turn = this.#turns.take();
       if (turn !== undefined) await turn;
       const known =
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
-      const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
+      history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
       for (const event of history) digest.add(event);
       refuseNewer(feed.run, history);
       if (claim.ownership.epoch > 1) {
@@ -217,7 +218,7 @@ export class Worker {
     } catch (thrown) {
       if (controller.signal.aborted || !this.#isFinal(claim, thrown))
         this.#report(claim.ownership, thrown, controller.signal);
-      else this.#endRun(claim, log, wrap("worker.execute", thrown));
+      else this.#endRun({ claim, history }, log, wrap("worker.execute", thrown));
     } finally {
       over?.abort();
       this.#signals.remove(feed);
@@ -267,12 +268,14 @@ export class Worker {
   }
 
   /** Ends a run that cannot be executed: released, it would be claimed and fail again for ever. */
-  #endRun(claim: Claim, log: OwnedLog, error: VenturiError): void {
+  #endRun({ claim, history }: Pick<Work, "claim" | "history">, log: OwnedLog, error: VenturiError): void {
     const { run, head } = claim.ownership;
     this.#failures.delete(run);
-    this.#log.error("run cannot be executed; ended as failed", { run, code: error.code, error: error.message });
     if (head === 0 && log.head === 0) log.write({ type: "run.started", agent: claim.request.agent, input: {} });
-    log.write(failedWith(error));
+    const timing = timingUntil(history, log.now);
+    log.write(failedWith(error, timing));
+    const ms = Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0));
+    this.#log.error("run cannot be executed; ended as failed", { run, ms, code: error.code, error: error.message });
   }
 
   #patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { House } from "./house.ts";
 import { must, partOf, toolModule } from "./must.ts";
+import { sameTimes } from "./told.ts";
 
 const call = (name: string) => ({ calls: [{ name, arguments: {} }] });
 /** Objects that live for a while, which is what makes collections slow. */
@@ -59,7 +60,7 @@ describe("memory, and who fills it", function () {
     await house.has(victim, "text.delta");
     const run = await house.run(name);
     await Promise.all([house.ended(run), house.ended(victim)]);
-    return { run, own: await house.why(run), victim: await house.why(victim) };
+    return { run, own: await sameTimes(house, run), victim: await sameTimes(house, victim) };
   };
 
   it("a tool that fills the memory without yielding: garbage collection as such, and the tool, also to its neighbour", async () => {

@@ -9,6 +9,7 @@ import type { RunEvent } from "../../src/core/run/events.ts";
 import { venturi } from "../cli/venturi.ts";
 import { House, type HouseOptions, pause } from "./house.ts";
 import { must, partOf, toolModule, waitFor } from "./must.ts";
+import { sameTimes } from "./told.ts";
 
 const wait = (ms: number) => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
 const files = {
@@ -94,7 +95,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     lock.exec("COMMIT");
     lock.close();
     await at.ended(run);
-    const why = await at.why(run);
+    const why = await sameTimes(at, run);
     must(why, "slow_journal", /waited for the journal/);
     expect(partOf(why, "tool")).to.be.below(2_500);
   });
@@ -114,7 +115,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     lock.exec("COMMIT");
     lock.close();
     await at.ended(run);
-    const why = await at.why(run);
+    const why = await sameTimes(at, run);
     must(why, "journal_failed", /journal could not be written: .*locked/);
     expect(partOf(why, "tool")).to.be.within(1_400, 2_400);
   });
@@ -130,7 +131,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     await pause(4_000);
     await at.ask(`/v1/runs/${run}/approvals/${asked(events).call}`, { approved: false });
     await at.ended(run);
-    const why = await at.why(run);
+    const why = await sameTimes(at, run);
     must(why, "waited_for_person", /waited for approval of long/, /worker ended its process \(SIGKILL\)/);
     expect(partOf(why, "tool")).to.be.within(1_800, 4_000);
   });
@@ -147,7 +148,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
       // The tool ends the process again, perhaps before this is answered.
       await at.ask(`/v1/runs/${run}/approvals/${asked(events).call}`, { approved: true }).catch(() => {});
       await at.ended(run);
-      must(await at.why(run), "tool_exited", new RegExp(`worker_crashed: ${run} ended its process`), says);
+      must(await sameTimes(at, run), "tool_exited", new RegExp(`worker_crashed: ${run} ended its process`), says);
     });
   }
 
@@ -177,7 +178,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     at.configure(config);
     process.kill(at.pid, "SIGHUP");
     await at.ended(run);
-    const why = await at.why(run);
+    const why = await sameTimes(at, run);
     expect(why.summary).to.match(/waited for approval of paid; anyone allowed it/);
   });
 
@@ -210,7 +211,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     await at.run("slow");
     const run = await at.run("quick");
     await at.ended(run);
-    const why = await at.why(run);
+    const why = await sameTimes(at, run);
     must(why, "queued", /passed before the run began: no worker had room for it/);
     expect(partOf(why, "queue")).to.be.within(900, 4_000);
     const line = at.log.find((each) => each.run === run && each.ms !== undefined);
@@ -280,7 +281,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     await pause(800);
     must(await at.why(run), "queued", new RegExp(`an earlier run of its session, ${first}, is under way`));
     await at.ended(run);
-    const why = await at.why(run);
+    const why = await sameTimes(at, run);
     must(why, "queued", new RegExp(`an earlier run of its session, ${first}, was under way`));
     const line = at.log.find((each) => each.run === run && each.ms !== undefined);
     expect(line?.ms).to.be.closeTo(why.ms, 3);

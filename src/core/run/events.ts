@@ -83,6 +83,13 @@ export function timingOf(times: RunTimes, now?: number): Timing {
   return Object.fromEntries(timeParts.map((part) => [timingKey(part), totals[part]])) as Timing; // every part has its key
 }
 
+/** The breakdown of a run that ends now, given all that it has written. */
+export function timingUntil(history: readonly RunEvent[], now: number): Timing {
+  const times = RunTimes.of(history);
+  times.take({ type: "run.failed", at: now });
+  return timingOf(times);
+}
+
 export const noTiming: Timing = Object.freeze(timingOf(new RunTimes()));
 
 /** Input of a run: plain text, a conversation so far, values for the agent's declared inputs. */

@@ -1,16 +1,14 @@
 import { cancelled } from "../../agent/run/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
 import type { Signal } from "../../core/journal/journal.ts";
-import type { Clock } from "../../core/ports/clock.ts";
 import type { PipelineWork } from "../../core/ports/pipeline.ts";
-import { timingOf } from "../../core/run/events.ts";
-import { RunTimes } from "../../core/run/run-times.ts";
+import { timingUntil } from "../../core/run/events.ts";
 
 /**
  * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are
  * left open, and so released for a worker that has the agent.
  */
-export async function endIfCancelled({ claim, log, history, signals }: PipelineWork, clock: Clock): Promise<void> {
+export async function endIfCancelled({ claim, log, history, signals, now }: PipelineWork): Promise<void> {
   let cancel: Signal | undefined;
   signals.subscribe(0, (signal) => {
     if (signal.kind === "cancel") cancel ??= signal;
@@ -20,6 +18,6 @@ export async function endIfCancelled({ claim, log, history, signals }: PipelineW
   if (history.length === 0) log.write({ type: "run.started", agent, input });
   const { output, spending, roundNumber: rounds } = RunState.of(history);
   const error = cancelled(cancel.body);
-  const timing = timingOf(RunTimes.of(history), clock.now());
+  const timing = timingUntil(history, now());
   await log.step({ type: "run.failed", error: error.toJSON(), output, ...spending.bill, rounds, timing });
 }

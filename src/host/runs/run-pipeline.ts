@@ -17,9 +17,8 @@ import { Clock } from "../../core/ports/clock.ts";
 import { Log } from "../../core/ports/log.ts";
 import { PipelineWork, type StreamPipeline } from "../../core/ports/pipeline.ts";
 import { Stalls } from "../../core/ports/stalls.ts";
-import { timingOf } from "../../core/run/events.ts";
+import { timingUntil } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
-import { RunTimes } from "../../core/run/run-times.ts";
 import { WriteWatch } from "../../journal/write-watch.ts";
 import { RunsLater } from "../build/instances.ts";
 import { ConfigRevision } from "../revisions/revision.ts";
@@ -92,7 +91,7 @@ export class RunPipeline implements StreamPipeline {
     const { tenant, request } = claim;
     const watch = this.#watch();
     const found = this.#revision.agents.get(request.agent);
-    if (found === undefined) return await endIfCancelled(this.#work, this.#clock);
+    if (found === undefined) return await endIfCancelled(this.#work);
     const fitting = agentFor(found, request);
     if (fitting instanceof VenturiError) return await this.#failEarly(fitting);
     const { fork } = request;
@@ -160,7 +159,7 @@ export class RunPipeline implements StreamPipeline {
     const { claim, log, history } = this.#work;
     const { agent, input } = claim.request;
     if (history.length === 0) log.write({ type: "run.started", agent, input });
-    const timing = timingOf(RunTimes.of(history), this.#clock.now());
+    const timing = timingUntil(history, this.#work.now());
     await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing });
   }
 }
