@@ -297,7 +297,7 @@ describe("a run that cannot be executed", () => {
       }
       const over = lines.filter((line) => line.message === "run cannot be executed; ended as failed");
       expect(over.map(({ level, fields }) => [level, fields])).to.deep.equal(
-        code === undefined ? [] : [["error", { run, code, error: message }]],
+        code === undefined ? [] : [["error", { run, ms: 0, code, error: message }]],
       );
       await worker.stop();
     });
