@@ -32,6 +32,9 @@ export const exceptions: readonly Exception[] = [
     expression: String.raw`/\/+$/`,
     files: [
       "plugins/anthropic/index.ts",
+      "plugins/bedrock/credentials/machine.ts",
+      "plugins/bedrock/index.ts",
+      "plugins/channel-a2a/cards.ts",
       "plugins/gemini/request.ts",
       "plugins/ollama/index.ts",
       "plugins/openai-responses/index.ts",
