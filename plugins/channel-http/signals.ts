@@ -5,7 +5,7 @@ import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
-/** Signals to a running run: cancel, approve or refuse a tool call, answer a question, add a message. */
+/** Signals to a running run: cancel, pause, resume, approve or refuse a tool call, answer a question, add a message. */
 export function mountSignals(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/runs/:run/cancel", { schema: schemas.cancel }, async (request, reply) => {
@@ -27,6 +27,18 @@ export function mountSignals(host: ChannelHost<FastifyInstance>): void {
     const { decline = false, ...body } = request.body;
     const runs = host.runsFor(request);
     tellOrConflict(run, await runs.signal(run, "approve", { call, approved: !decline, ...body }, `approve:${call}`));
+    return reply.header("x-venturi-run", run).code(202).send({ run });
+  });
+  server.post("/v1/runs/:run/pause", { schema: schemas.pause }, async (request, reply) => {
+    const { run } = request.params;
+    const { reason } = request.body ?? {};
+    const body = reason === undefined ? {} : { reason };
+    tellOrConflict(run, await host.runsFor(request).signal(run, "pause", body));
+    return reply.header("x-venturi-run", run).code(202).send({ run });
+  });
+  server.post("/v1/runs/:run/resume", { schema: schemas.resume }, async (request, reply) => {
+    const { run } = request.params;
+    tellOrConflict(run, await host.runsFor(request).signal(run, "resume", {}));
     return reply.header("x-venturi-run", run).code(202).send({ run });
   });
   server.post("/v1/runs/:run/messages", { schema: schemas.message }, async (request, reply) => {
@@ -92,6 +104,23 @@ const schemas = {
         reason: z.string().max(4000).exactOptional(),
       })
       .meta({ examples: [{ answer: "Tuesday" }, { answer: { day: "Tuesday", seats: 2 } }, { decline: true }] }),
+    response: { 202: Accepted, ...failures },
+  },
+  pause: {
+    summary: "Pause a run: it finishes its round and waits, over restarts, until it is resumed",
+    tags: ["runs"],
+    params,
+    body: z
+      .strictObject({ reason: z.string().max(4000).optional() })
+      .nullish()
+      .meta({ examples: [{ reason: "until the morning" }] }),
+    response: { 202: Accepted, ...failures },
+  },
+  resume: {
+    summary: "Let a paused run go on",
+    tags: ["runs"],
+    params,
+    body: z.strictObject({}).nullish(),
     response: { 202: Accepted, ...failures },
   },
   message: {

@@ -37,6 +37,8 @@ export class Loop {
   #released = false;
   /** Questions of hooks that are asked before the round begins: nothing is lost when the run is parked. */
   #askingFirst = 0;
+  /** The last thing somebody said about whether the run should wait; not in the journal yet. */
+  #wish: Wish | undefined;
   #crash: Crash | undefined;
 
   constructor(run: RunContext) {
@@ -56,6 +58,10 @@ export class Loop {
     const { body } = signal;
     if (signal.kind === "crashed") return this.#heardOf(body as unknown as Crash); // see freeRunsOf
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
+    if (signal.kind === "pause" || signal.kind === "resume") {
+      this.#wish = { ...wishOf(body), paused: signal.kind === "pause", signal: signal.number };
+      return;
+    }
     if (signal.kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;
       const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // written by `RunSignals`
@@ -197,6 +203,7 @@ export class Loop {
   async #rounds(): Promise<Ending> {
     for (let closed = this.#run.state.settled; ; closed = undefined) {
       this.#run.throwIfAborted();
+      if (closed === undefined && this.#run.state.round === undefined) await this.#pauseIfAsked();
       const tools = toolsFor(this.#run);
       const round = closed ?? (await this.#generated(tools));
       if (closed === undefined) {
@@ -207,6 +214,22 @@ export class Loop {
       if (ending) return ending;
       if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
+  }
+
+  /** Between two rounds nothing is lost: a paused run is parked, and whoever wakes it finds here whether it may go on. */
+  async #pauseIfAsked(): Promise<void> {
+    const { state } = this.#run;
+    const wish = this.#wish;
+    this.#wish = undefined;
+    if (wish !== undefined && (wish.paused || state.paused)) {
+      const { paused, reason, ...said } = wish;
+      if (!paused) await this.#run.step({ type: "run.continued", ...said });
+      else if (!state.paused)
+        await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
+    }
+    if (!state.paused) return;
+    this.#parking.parkPaused();
+    this.#run.throwIfAborted();
   }
 
   /** The round with its finished generation: a new one, or the one whose calls a crash left unfinished. */
@@ -349,6 +372,18 @@ export class Loop {
     await this.#run.hooks.afterGeneration(generation, round.number);
   }
 }
+
+interface Wish {
+  readonly paused: boolean;
+  readonly signal: number;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+const wishOf = ({ by, reason }: Signal["body"]): Pick<Wish, "by" | "reason"> => ({
+  ...(typeof by === "string" ? { by } : {}),
+  ...(typeof reason === "string" ? { reason } : {}),
+});
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

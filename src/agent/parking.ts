@@ -46,11 +46,20 @@ export class Parking {
   park(): boolean {
     this.stop();
     if (this.#run.signal.aborted || !this.#mayPark()) return false;
+    this.#stopHere("the run is parked until a person answers");
+    return true;
+  }
+
+  /** The run waits between two rounds until somebody has it go on. */
+  parkPaused(): void {
+    this.stop();
+    this.#stopHere("the run is paused");
+  }
+
+  #stopHere(reason: string): void {
     this.#parked = true;
-    const reason = "the run is parked until a person answers";
     this.#run.abort(new VenturiError("agent.run", "unavailable", reason, { details: { parked: true } }));
     this.#run.fence();
-    return true;
   }
 
   /** `deadline`: when the first open question times out. */

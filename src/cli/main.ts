@@ -59,6 +59,11 @@ const entries: readonly Entry[] = [
   },
   { name: "replay", summary: "replay a recorded run", load: () => import("./replay.ts") },
   {
+    name: "pause",
+    summary: "have a run wait after its round, or let it go on",
+    load: () => import("./pause.ts"),
+  },
+  {
     name: "fork",
     summary: "start a new run from a step of another, with changes",
     load: () => import("./fork.ts"),

@@ -677,7 +677,22 @@ export type RoundStarted = {
   reason?: string;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunContinued = {
+  type: "run.continued";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  by?: string;
+  signal?: number;
+};
+
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunPaused | RunContinued | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";
@@ -739,6 +754,22 @@ export type RunInput = {
   text?: string;
   messages?: Array<Message>;
   variables?: Record<string, unknown>;
+};
+
+export type RunPaused = {
+  type: "run.paused";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  reason?: string;
+  by?: string;
+  signal?: number;
 };
 
 export type RunResumed = {

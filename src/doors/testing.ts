@@ -58,6 +58,8 @@ const { door, doorOfClass } = makeDoors(
       approve: "call: string, options: object|undefined => promise",
       deny: "call: string, options: object|undefined => promise",
       steer: "text: string => promise",
+      pause: "reason: string|undefined => promise",
+      resume: " => promise",
       cancel: "reason: string|undefined => promise",
       fork: "options: object|undefined => promise Run",
       response: "options: object|undefined",

@@ -118,6 +118,14 @@ export class RunHandle {
     return this.#parts.runs.signal(this.id, "message", { text });
   }
 
+  pause(reason?: string): Promise<boolean> {
+    return this.#parts.runs.signal(this.id, "pause", reason === undefined ? {} : { reason });
+  }
+
+  resume(): Promise<boolean> {
+    return this.#parts.runs.signal(this.id, "resume", {});
+  }
+
   cancel(reason = "the program cancelled the run"): Promise<void> {
     return this.#parts.runs.cancel(this.id, reason);
   }

@@ -100,6 +100,9 @@ export interface Run<Output = unknown, T extends Calls = { "*": Record<string, u
   deny(call: string, options?: Answer): Promise<boolean>;
   /** A message that the next round sees. False when the run has ended. */
   steer(text: string): Promise<boolean>;
+  /** Finishes the round, then waits until `resume`, over restarts. False when the run has ended. */
+  pause(reason?: string): Promise<boolean>;
+  resume(): Promise<boolean>;
   /** Resolves when the last event is written. */
   cancel(reason?: string): Promise<void>;
   /** Another run that shares what this one had said, from any finished step on; see `POST /v1/runs/R/fork`. */

@@ -69,6 +69,8 @@ export class RunState {
   readonly callIds = new LazySet<string>();
   /** Full outputs of truncated results, or where they are. */
   readonly cutResults = new LazyMap<string, string | { readonly hash: string }>();
+  /** Somebody has it wait between two rounds. */
+  paused = false;
   /** Deferred tools that the model has found, in that order. */
   readonly foundTools = new LazySet<string>();
   /** Name and arguments of the calls in settled rounds, newest last. */
@@ -164,6 +166,11 @@ export class RunState {
       case "question.answered":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
         return this.#answer({ ...event, approved: event.answered });
+      case "run.paused":
+      case "run.continued":
+        if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        this.paused = event.type === "run.paused";
+        return;
       case "tools.found":
         for (const name of event.names) this.foundTools.add(name);
         return;

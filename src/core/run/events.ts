@@ -337,6 +337,14 @@ export const RunEvent = z.discriminatedUnion("type", [
   }),
   event("memory.changed", { ...ofCall, ...memoryChanged }),
   event("memory.recalled", { ...ofCall, ...memoryRecalled }),
+  /** Between two rounds somebody had the run wait. It is parked until `run.continued`. */
+  event("run.paused", {
+    ...base,
+    reason: z.string().exactOptional(),
+    by: z.string().exactOptional(),
+    signal: z.number().int().exactOptional(),
+  }),
+  event("run.continued", { ...base, by: z.string().exactOptional(), signal: z.number().int().exactOptional() }),
   /** A worker resumed the run after another one died or released it. */
   event("run.resumed", { ...base, epoch: z.number().int(), trace: z.string().exactOptional() }),
   /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */

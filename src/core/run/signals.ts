@@ -19,6 +19,9 @@ export const signalBodies = {
     /** Covers all later calls of the tool in this run. */
     for: z.literal("run").exactOptional(),
   }),
+  /** The run finishes its round and is parked until `resume`. */
+  pause: z.strictObject({ reason, by: z.string().max(256).exactOptional() }),
+  resume: z.strictObject({ by: z.string().max(256).exactOptional() }),
   message: z.strictObject({ text: z.string().min(1), by: z.string().max(256).exactOptional() }),
 } as const;
 

@@ -988,6 +988,41 @@ class MemoryRecalled(Model):
     found: list[MemoryRecalledFound]
 
 
+class RunPausedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class RunPaused(Model):
+    type: Literal["run.paused"] = "run.paused"
+    run: str
+    seq: int
+    at: float
+    waited: list[RunPausedWaited] | None = None
+    reason: str | None = None
+    by: str | None = None
+    signal: int | None = None
+
+
+class RunContinuedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class RunContinued(Model):
+    type: Literal["run.continued"] = "run.continued"
+    run: str
+    seq: int
+    at: float
+    waited: list[RunContinuedWaited] | None = None
+    by: str | None = None
+    signal: int | None = None
+
+
 class RunResumedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
@@ -1203,7 +1238,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "tools.found", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "tools.found", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.paused", "run.continued", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -1240,6 +1275,8 @@ RunEvent = Annotated[
         Annotated[ContextCompacted, Tag("context.compacted")],
         Annotated[MemoryChanged, Tag("memory.changed")],
         Annotated[MemoryRecalled, Tag("memory.recalled")],
+        Annotated[RunPaused, Tag("run.paused")],
+        Annotated[RunContinued, Tag("run.continued")],
         Annotated[RunResumed, Tag("run.resumed")],
         Annotated[GenerationFailed, Tag("generation.failed")],
         Annotated[RoundRetracted, Tag("round.retracted")],

@@ -89,6 +89,9 @@ export function lineOf(event: RunEvent): string {
     case "budget.warned":
     case "budget.exceeded":
       return `${event.budget}, ${event.whose || event.of}`;
+    case "run.paused":
+    case "run.continued":
+      return event.by === undefined ? "" : `by ${event.by}`;
     case "tools.found":
       return event.names.join(", ");
     case "guard.decided":

@@ -101,6 +101,11 @@ function take(view: RunView, event: RunEvent): void {
       return notice(view, event, "info", "Budget", `${event.budget} has reached 80 %`);
     case "budget.exceeded":
       return notice(view, event, "info", "Budget", `${event.budget} is used up`);
+    case "run.paused":
+      closeAttempt(view, event.at);
+      return notice(view, event, "info", "Paused", event.reason ?? "It goes on when somebody resumes it.");
+    case "run.continued":
+      return notice(view, event, "info", "Continued", event.by === undefined ? "" : `by ${event.by}`);
     case "tools.found":
       return notice(view, event, "info", "Tools found", event.names.join(", "));
     case "guard.decided":
