@@ -50,7 +50,7 @@ describe("the statistics of an eval", () => {
 
   it("fail a mean below its threshold, and a drop beyond the allowed one only when it is sure", () => {
     const before = Array.from({ length: 50 }, (_, id) => measured(id, 1));
-    const after = before.map((item, id) => measured(id, id % 5 === 0 ? 0 : 1));
+    const after = before.map((_item, id) => measured(id, id % 5 === 0 ? 0 : 1));
     const failures = (thresholds: object) =>
       summarize(found(after), before, { thresholds: { exact: thresholds } }).failures;
     expect(failures({})[0]).to.match(/^exact: worse than the baseline by 0\.200 \(95 % interval -0\.\d+ … -0\.\d+\)$/);
