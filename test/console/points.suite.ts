@@ -321,6 +321,9 @@ describe("what people do in the console", function () {
 
   it("21: totals of the filter, in groups; a stretch of the chart becomes the time range", async () => {
     await ended(ada, { agent: "broken", input: "x" });
+    // A bar of the chart is a second at least.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    await ended(ada, { agent: "echo", input: "x" });
     const page = await open(operator, "runs");
     await page.waitForSelector(".totals dd");
     await page.selectOption("[aria-label='Group by']", "tenant");
