@@ -93,12 +93,17 @@ for (const processes of [1, 2]) {
     }
 
     it("out of memory: who held most of it is named", async () => {
-      const before = restarts();
       const headers = { authorization: "Bearer loud", "content-type": "application/json" };
       const body = JSON.stringify({ text: "x".repeat(6 * 1024 ** 2) });
-      await service.fetch("/bad/memory", { method: "POST", headers, body }).catch(() => {});
-      await service.until(() => restarts() > before);
-      expect(service.said.slice(-2_000)).to.match(/another one is started.*holder=loud holds=18 MiB held=18 MiB/);
+      const from = service.said.length;
+      const named = () => /another one is started.*holder=loud holds=18 MiB held=18 MiB/.test(service.said.slice(from));
+      // A process of a busy machine may be replaced for another reason, before it holds anything.
+      for (let tries = 0; tries < 5 && !named(); tries++) {
+        const before = restarts();
+        await service.fetch("/bad/memory", { method: "POST", headers, body }).catch(() => {});
+        await service.until(() => restarts() > before);
+      }
+      expect(named()).to.equal(true);
     });
   });
 }
