@@ -178,11 +178,6 @@ export const attacks: Readonly<Record<string, Attack>> = {
       }),
     again: (loud, body) => loud.post("/v1/runs", String(body)),
   },
-  "90,000 unknown keys": {
-    prepare: async () =>
-      JSON.stringify(Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`k${index}`, index]))),
-    again: (loud, body) => loud.post("/v1/runs", String(body)),
-  },
   "half surrogate pairs": {
     prepare: async () => `{"agent":"hello","input":"${"\\ud800lorem ipsum".repeat(mebibyte)}"}`,
     again: (loud, body) => loud.post("/v1/runs", String(body)),
