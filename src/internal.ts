@@ -116,7 +116,7 @@ export { channelOptions } from "./serve/channel-options.ts";
 export { exactTexts } from "./serve/exact-body.ts";
 export { Files, NamedFiles, readForm } from "./serve/files.ts";
 export { type Gathered, gatheredIn } from "./serve/gathered.ts";
-export { httpError, retryAfter, retryField, retryHint } from "./serve/http-error.ts";
+export { anthropicRate, httpError, openaiRate, retryAfter, retryField, retryHint } from "./serve/http-error.ts";
 export {
   isJsonObject,
   type JsonObject,

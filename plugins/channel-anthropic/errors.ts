@@ -1,4 +1,4 @@
-import { fromJson, retryAfter, retryField, retryHint } from "venturi/internal";
+import { anthropicRate, fromJson, retryAfter, retryField, retryHint } from "venturi/internal";
 import type { ErrorJson, PlainResponse, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply } from "venturi/plugin/channel";
 import { httpError } from "venturi/plugin/channel";
@@ -37,7 +37,11 @@ export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyRep
 
 export function failureResponse(json: ErrorJson): PlainResponse {
   const error = fromJson(json);
-  return { status: error.status, headers: { ...retryHint(error), ...retryAfter(error) }, body: errorBody(json) };
+  return {
+    status: error.status,
+    headers: { ...retryHint(error), ...retryAfter(error), ...anthropicRate(error) },
+    body: errorBody(json),
+  };
 }
 
 const types: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-import { fromJson, retryAfter, retryField, retryHint } from "venturi/internal";
+import { fromJson, openaiRate, retryAfter, retryField, retryHint } from "venturi/internal";
 import type { ErrorJson, PlainResponse, StreamFrames, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply } from "venturi/plugin/channel";
 import { dataFrame, httpError } from "venturi/plugin/channel";
@@ -43,7 +43,11 @@ export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyRep
 
 function failureResponse(json: ErrorJson): PlainResponse {
   const error = fromJson(json);
-  return { status: error.status, headers: { ...retryHint(error), ...retryAfter(error) }, body: errorBody(json) };
+  return {
+    status: error.status,
+    headers: { ...retryHint(error), ...retryAfter(error), ...openaiRate(error) },
+    body: errorBody(json),
+  };
 }
 
 /** A connection's errno is a reason too, and no code of the API. */

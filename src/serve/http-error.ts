@@ -41,3 +41,43 @@ export function retryField(error: ErrorJson): { retry_after?: number } {
 export const retryHint = (error: VenturiError): Record<string, string> => ({
   "x-should-retry": String(error.retryable && error.code !== "stream_error"),
 });
+
+/** A limit per minute that refused a request: of requests or of tokens. */
+interface RateFacts {
+  readonly of: "requests" | "tokens";
+  readonly most: number;
+  readonly left: number;
+  readonly resetMs: number;
+}
+
+function rateFacts({ code, details }: VenturiError): RateFacts | undefined {
+  const [most, resetMs] = [vendorNumber(details?.most), vendorNumber(details?.retryAfterMs)];
+  const of = { requestsPerMinute: "requests", tokensPerMinute: "tokens" }[String(details?.limit)] as RateFacts["of"]; // one of these, or neither
+  if (code !== "rate_limited" || of === undefined || most === undefined || resetMs === undefined) return undefined;
+  return { of, most, left: vendorNumber(details?.left) ?? 0, resetMs };
+}
+
+/** The limit as OpenAI's clients read it. */
+export function openaiRate(error: VenturiError): Record<string, string> {
+  const facts = rateFacts(error);
+  if (facts === undefined) return {};
+  const { of, most, left, resetMs } = facts;
+  return {
+    [`x-ratelimit-limit-${of}`]: String(most),
+    [`x-ratelimit-remaining-${of}`]: String(left),
+    [`x-ratelimit-reset-${of}`]: `${Math.ceil(resetMs / 1_000)}s`,
+  };
+}
+
+/** The limit as Anthropic's clients read it. */
+export function anthropicRate(error: VenturiError, now = Date.now()): Record<string, string> {
+  const facts = rateFacts(error);
+  if (facts === undefined) return {};
+  const { of, most, left, resetMs } = facts;
+  const reset = `${new Date(Math.ceil((now + resetMs) / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
+  return {
+    [`anthropic-ratelimit-${of}-limit`]: String(most),
+    [`anthropic-ratelimit-${of}-remaining`]: String(left),
+    [`anthropic-ratelimit-${of}-reset`]: reset,
+  };
+}

@@ -54,6 +54,7 @@ describe("the console for everyone (axe, WCAG 2.2 AA)", function () {
           ["/console/chat/concierge", ".inputs"],
           ["/console/chat/support/ada", ".approval"],
           ["/console/runs", ".row"],
+          ["/console/spend", "table.spend"],
           ["/console/runs?q=nothing+like+this&status=failed", ".filters"],
           [`/console/runs/${done}`, ".why"],
           [`/console/runs/${done}?view=trace&select=run`, ".wf-row"],

@@ -401,6 +401,23 @@ describe("the console in a browser", function () {
     await close();
   });
 
+  it("shows what was spent, by model and by agent, as the report has it", async () => {
+    const { run } = await start({ agent: "support", input: "Where is order A-17?" });
+    await ended(run);
+    const { page, expectClean, close } = await tab("/console/spend");
+    await page.waitForSelector("table.spend tfoot");
+    const report = await service.json<{ rows: { agent: string; generations: number }[] }>(
+      "/v1/usage?by=agent&since=7d",
+    );
+    await page.selectOption("select >> nth=0", "agent");
+    await page.waitForSelector("table.spend tbody th:has-text('support')");
+    const row = page.locator("table.spend tbody tr", { hasText: "support" }).first();
+    const generations = report.rows.find(({ agent }) => agent === "support")?.generations;
+    expect(await row.locator("td").nth(1).textContent()).to.equal(String(generations));
+    await expectClean();
+    await close();
+  });
+
   it("needs no host but its own", async () => {
     const { page, expectClean, close } = await tab("/console/");
     await page.waitForSelector("#composer");

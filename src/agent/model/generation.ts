@@ -83,7 +83,7 @@ export async function generate(run: RunContext, given: Attempt): Promise<void> {
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
     const held = writer.done === undefined ? undefined : writer.settle();
     if (held !== undefined) await run.orAborted(held);
-    finish(run, attempt, writer);
+    finish(run, attempt, { writer, cached: context.cached });
   } catch (thrown) {
     const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(attempt.target, thrown);
     throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: usageOf(writer, attempt) });
@@ -133,7 +133,11 @@ function begin(run: RunContext, given: Attempt): GenerationRequest {
   return request;
 }
 
-function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
+function finish(
+  run: RunContext,
+  attempt: Attempt,
+  { writer, cached }: { readonly writer: DeltaWriter; readonly cached: true | undefined },
+): void {
   const done = writer.finish();
   const calls = run.state.round?.calls.size ?? 0;
   const usage = completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters);
@@ -144,7 +148,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
     // Servers report "stop" for forced tools; what matters is whether there are calls.
     finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
     usage,
-    ...run.costOf(attempt.target.name, usage),
+    ...(cached ? { cached, cost: 0 } : run.costOf(attempt.target.name, usage)),
     ...(attempt.hedge?.lost === undefined ? {} : { hedged: attempt.hedge.lost }),
     ...(done.raw === undefined ? {} : { raw: done.raw }),
     ...(writer.native === undefined ? {} : { native: writer.native }),
@@ -169,6 +173,7 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
     signal: run.signal,
     timeouts: timeoutsOf(run, attempt.target),
     ...(session === undefined ? {} : { session }),
+    ...(run.parts.tenant === undefined ? {} : { tenant: run.parts.tenant }),
     ...callerTrace(run.parts.request),
   };
 }

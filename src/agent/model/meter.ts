@@ -1,5 +1,6 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { GenerationRequest } from "../../core/model/provider.ts";
+import { sleep } from "../../core/ports/clock.ts";
 import type { ModelTarget } from "../run/definition.ts";
 import { LimitReached } from "../run/limit-reached.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -26,6 +27,16 @@ export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Pr
   );
   for (const notice of answer.notices) run.emit(notice);
   if (answer.verdict === "go") return;
+  if (answer.rate !== undefined && answer.verdict === "refuse") {
+    const { retryAfterMs, most, left } = answer.rate;
+    if (run.state.roundsFinished === 0) {
+      const details = { budget: answer.budget, limit: "tokensPerMinute", most, left, retryAfterMs };
+      throw new VenturiError("agent.run", "rate_limited", answer.message, { details });
+    }
+    // A run that has got somewhere waits for the next minute.
+    await run.waits.during("backoff", asked.target.name, sleep(run.parts.clock, retryAfterMs, run.signal));
+    return await reserve(run, asked, beside);
+  }
   if (answer.verdict === "cheaper" && canSave) throw new TooDear();
   if (answer.verdict === "finish") throw new LimitReached("budget", answer.message);
   throw new VenturiError("agent.run", "budget_exceeded", answer.message, { details: { budget: answer.budget } });

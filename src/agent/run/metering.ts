@@ -24,7 +24,16 @@ export type MeterAnswer =
       readonly notices: readonly EventBody[];
       readonly budget: string;
       readonly message: string;
+      /** Of a limit per minute. */
+      readonly rate?: RateLimit;
     };
+
+/** When there is room again; of tokens also the limit and what is left of it. */
+export interface RateLimit {
+  readonly retryAfterMs: number;
+  readonly most?: number;
+  readonly left?: number;
+}
 
 /** The budgets of a run. */
 export interface Meter {

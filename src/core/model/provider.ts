@@ -100,10 +100,13 @@ export interface GenerationContext {
   readonly attempt: number;
   readonly agent: string;
   readonly session?: string;
+  readonly tenant?: string;
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
   /** Set by telemetry before the provider is called; the generation reads it when it accumulates. */
   observer?: StreamObserver;
+  /** Set by a cache that gave an earlier answer: nothing was asked, and nothing is charged. */
+  cached?: true;
   /** W3C trace context of the outgoing request, when the run is traced; `tracestate` and baggage are the caller's. */
   traceparent?: string;
   readonly tracestate?: string;

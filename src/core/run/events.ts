@@ -369,6 +369,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     usage: Usage,
     cost,
     hedged: Hedged.exactOptional(),
+    /** An earlier answer to the same request was given; nothing was asked or charged. */
+    cached: z.literal(true).exactOptional(),
     responseId: z.string().exactOptional(),
     responseModel: z.string().exactOptional(),
     /** The usage as the vendor wrote it. */

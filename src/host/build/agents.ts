@@ -1,6 +1,8 @@
 import type { AgentDefinition, Compaction, ModelChain } from "../../agent/run/definition.ts";
 import { guardHooks } from "../../agent/run/guard-hooks.ts";
+import type { Journal } from "../../core/journal/journal.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
+import type { Clock } from "../../core/ports/clock.ts";
 import type { ActiveGuard } from "../../core/ports/guard.ts";
 import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -9,6 +11,7 @@ import type { Telemetry } from "../../core/ports/telemetry.ts";
 import { type AgentSettings, defaultModel, type ModelSettings } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
+import { withResponses } from "../money/response-cache.ts";
 import { agentRevision } from "./agent-revision.ts";
 import { handoffTools } from "./handoffs.ts";
 import { uniqueTools } from "./unique-tools.ts";
@@ -21,6 +24,8 @@ export interface AgentParts {
   readonly guards: ReadonlyMap<string, ActiveGuard>;
   readonly telemetry: Pick<Telemetry, "tool">;
   readonly log: Log;
+  readonly journal: Pick<Journal, "keyValues">;
+  readonly clock: Clock;
 }
 
 /** Builds the config's agents. */
@@ -88,12 +93,22 @@ function compactionOf(settings: AgentSettings["compaction"], parts: AgentParts):
 function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain {
   const { config, providers } = parts;
   const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
-  const { members } = model;
+  const { members, responses } = model;
   const targets = model.chain.flatMap((name) => {
     const { provider, model } = splitModel(name);
     const port = providers.get(provider);
     const member = members?.[name];
-    return port === undefined ? [] : [{ name, provider, model, port, ...(member === undefined ? {} : { member }) }];
+    return port === undefined
+      ? []
+      : [
+          {
+            name,
+            provider,
+            model,
+            port: withResponses(port, { name, ...parts, settings: responses }),
+            ...(member === undefined ? {} : { member }),
+          },
+        ];
   });
   return {
     name: reference,

@@ -87,6 +87,19 @@ export const ModelSettings = z.strictObject({
     .strictObject({ after: Duration.describe("How long the first may be silent.") })
     .optional()
     .describe("Ask a second model when the first is silent; who answers first goes on, the other is cancelled."),
+  responses: z
+    .strictObject({
+      ttl: Duration.describe("How long an answer is given again."),
+      tenants: z
+        .union([z.literal("all"), z.array(z.string()).min(1)])
+        .describe("Tenants that want it, or `all`. Each has answers of its own."),
+      replay: z
+        .enum(["atOnce", "rhythm"])
+        .prefault("atOnce")
+        .describe("All at once, or at the rhythm in which the model wrote it."),
+    })
+    .optional()
+    .describe("Give the answer to exactly the same request again, without asking the model."),
   economy: z
     .string()
     .optional()

@@ -11,7 +11,11 @@ export const BudgetSettings = z
     only: z.string().min(1).optional().describe("Only of the tenant, key, user or agent of this name."),
     usd: z.number().positive("a budget must be more than 0").optional().describe("USD that may be spent."),
     tokens: z.number().int().positive("a budget must be more than 0").optional().describe("Tokens, in and out."),
-    per: z.enum(["run", "session", "hour", "day", "month"]).describe("In what it may be spent; times are in UTC."),
+    per: z
+      .enum(["run", "session", "minute", "hour", "day", "month"])
+      .describe(
+        "In what it may be spent; times are in UTC. Per minute it is a rate limit: `rate_limited`, not an end.",
+      ),
     onExceed: z
       .enum(["refuse", "finish", "cheaper"])
       .prefault("refuse")

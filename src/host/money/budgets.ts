@@ -1,4 +1,4 @@
-import type { Meter, MeterAnswer, Metered } from "../../agent/run/metering.ts";
+import type { Meter, MeterAnswer, Metered, RateLimit } from "../../agent/run/metering.ts";
 import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Amount, Billing, Hold, Reached, Reserved } from "../../core/journal/money.ts";
 import { costOf, type PriceOf, toDollars, toNanos } from "../../core/model/prices.ts";
@@ -26,6 +26,7 @@ interface Applied {
 /** Answers are as long as those before them, whatever the revision. */
 const sizes = new OutputSizes();
 const day = 86_400_000;
+const minute = 60_000;
 
 /** The budgets of the configuration. */
 export class Budgets {
@@ -83,7 +84,7 @@ export class Budgets {
             ...(budget.usd === undefined ? {} : { maxNanos: toNanos(budget.usd) }),
             ...(budget.tokens === undefined ? {} : { maxTokens: budget.tokens }),
           }),
-      until: now + (budget.per === "month" ? 32 : budget.per === "session" ? 90 : 2) * day,
+      until: now + keptFor(budget),
     }));
     const answer: Reserved = (await journal.reserve?.({ ownership: asked.ownership, holds })) ?? {
       kind: "held",
@@ -108,7 +109,7 @@ export class Budgets {
       `the budget "${name}" ${whoseText(budget, whose)} allows ${amount(toNanos(budget.usd ?? 0), budget.tokens, budget.usd)} per ${budget.per}: ` +
       `${amount(spent.nanos, spent.tokens, budget.usd)} is spent, ${amount(held.nanos, held.tokens, budget.usd)} set aside for running generations, ` +
       `and this one may take ${amount(nanos, tokens, budget.usd)}`;
-    return { verdict: budget.onExceed, notices, budget: name, message };
+    return { verdict: budget.onExceed, notices, budget: name, message, ...rateOf(budget, { now, spent, held }) };
   }
 
   #likely({ model, input, output = sizes.likely(model) }: Pick<Metered, "model" | "input" | "output">): Amount {
@@ -133,10 +134,26 @@ export class Budgets {
       spent: { usd: toDollars(spent.nanos), tokens: spent.tokens },
     };
     this.#parts.telemetry.count("venturi.budget.reached", { budget: name, percent: String(level) });
+    if (budget.per === "minute") return []; // a rate limit is reached all the time
     const { run } = claim.ownership;
     this.#parts.log.warn(level === 100 ? "budget used up" : "budget nearly used up", { run, percent: level, ...facts });
     return [{ type: level === 100 ? "budget.exceeded" : "budget.warned", ...facts }];
   }
+}
+
+/** How long an account is kept after its last reservation, ms. */
+const keptFor = ({ per }: BudgetSettings): number =>
+  per === "minute" ? 10 * minute : (per === "month" ? 32 : per === "session" ? 90 : 2) * day;
+
+/** Of a limit per minute: when there is room again, and the figures for the vendors' headers. */
+function rateOf(
+  { per, tokens }: BudgetSettings,
+  { now, spent, held }: { readonly now: number; readonly spent: Amount; readonly held: Amount },
+): { rate?: RateLimit } {
+  if (per !== "minute") return {};
+  const retryAfterMs = minute - (now % minute);
+  if (tokens === undefined) return { rate: { retryAfterMs } };
+  return { rate: { retryAfterMs, most: tokens, left: Math.max(0, tokens - spent.tokens - held.tokens) } };
 }
 
 const amount = (nanos: number, tokens: number | undefined, usd: number | undefined): string =>
@@ -170,6 +187,7 @@ function accountOf({ name, budget, whose }: Applied, { tenant, request, ownershi
   const period = {
     run: ownership.run,
     session: request.session === undefined ? ownership.run : `${tenant}/${request.session}`,
+    minute: time.slice(0, 16),
     hour: time.slice(0, 13),
     day: time.slice(0, 10),
     month: time.slice(0, 7),

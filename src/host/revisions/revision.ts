@@ -1,7 +1,9 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
+import { Journal } from "../../core/journal/journal.ts";
 import type { PriceOf } from "../../core/model/prices.ts";
+import { Clock } from "../../core/ports/clock.ts";
 import type { ActiveGuard } from "../../core/ports/guard.ts";
 import { Log } from "../../core/ports/log.ts";
 import { StreamPipelines } from "../../core/ports/pipeline.ts";
@@ -30,6 +32,8 @@ export class ConfigRevision {
   readonly #tools: ToolRegistry;
   readonly #telemetry: Telemetry;
   readonly #log: Log;
+  readonly #journal: Journal;
+  readonly #clock: Clock;
   #agents: ReadonlyMap<string, AgentDefinition> = new Map();
   #held = 0;
   #retired = false;
@@ -44,6 +48,8 @@ export class ConfigRevision {
     @inject(StreamPipelines) pipelines: StreamPipelines,
     @inject(Telemetry) telemetry: Telemetry,
     @inject(Log) log: Log,
+    @inject(Journal) journal: Journal,
+    @inject(Clock) clock: Clock,
   ) {
     this.config = config;
     this.priceOf = priceBook(config, log);
@@ -54,6 +60,8 @@ export class ConfigRevision {
     this.pipelines = pipelines;
     this.#telemetry = telemetry;
     this.#log = log;
+    this.#journal = journal;
+    this.#clock = clock;
     // Whoever retires the revision awaits this; otherwise a failure to close must not become an unhandledRejection.
     this.#closed.promise.catch(() => {});
   }
@@ -73,6 +81,8 @@ export class ConfigRevision {
         guards: await this.#guards(),
         telemetry: this.#telemetry,
         log: this.#log,
+        journal: this.#journal,
+        clock: this.#clock,
       });
       return this;
     } catch (thrown) {

@@ -41,6 +41,7 @@ const places: readonly { name: string; word: string; icon: IconName; scope: stri
   { name: "approvals", word: "Approvals", icon: "hand", scope: "see", key: "a" },
   { name: "schedules", word: "Schedules", icon: "clock", scope: "see", key: "d" },
   { name: "webhooks", word: "Webhooks", icon: "send", scope: "inspect", key: "w" },
+  { name: "spend", word: "Spend", icon: "coins", scope: "see", key: "m" },
   { name: "service", word: "Service", icon: "service", scope: "inspect", key: "s" },
 ];
 
@@ -114,6 +115,7 @@ const later = {
   runs: "RunsPage",
   schedules: "SchedulesPage",
   webhooks: "WebhooksPage",
+  spend: "SpendPage",
 } as const;
 
 function Page({ name }: { name: string }): JSX.Element {

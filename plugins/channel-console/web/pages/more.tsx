@@ -10,5 +10,6 @@ export { SchedulesPage } from "./schedules.tsx";
 export { ServicePage } from "./service.tsx";
 export { SessionsPage } from "./sessions.tsx";
 export { SpansView } from "./spans.tsx";
+export { SpendPage } from "./spend.tsx";
 export { WebhooksPage } from "./webhooks.tsx";
 export { WireView } from "./wire.tsx";

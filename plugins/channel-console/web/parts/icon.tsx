@@ -34,6 +34,7 @@ const paths = {
   trash: "M3 6h18M19 6v14a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2V6M8 6V4a2 2 0 0 1 2-2h4a2 2 0 0 1 2 2v2",
   steer: "M5 12h14M12 5l7 7-7 7",
   panel: "M19 3H5a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h14a2 2 0 0 0 2-2V5a2 2 0 0 0-2-2ZM15 3v18",
+  coins: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM18.1 10.4A6 6 0 1 1 10.3 18M7 6h1v4",
   command: "M15 6v12a3 3 0 1 0 3-3H6a3 3 0 1 0 3 3V6a3 3 0 1 0-3 3h12a3 3 0 1 0-3-3",
 } as const;
 export type IconName = keyof typeof paths;

@@ -17,6 +17,7 @@ export const places: Readonly<Record<string, string>> = {
   s: "service",
   d: "schedules",
   w: "webhooks",
+  m: "spend",
 };
 
 /** Moves in the page's own list. */
