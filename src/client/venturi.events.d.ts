@@ -363,6 +363,7 @@ export type GenerationFinished = {
     usage?: Usage;
     cost?: number;
   };
+  cached?: true;
   responseId?: string;
   responseModel?: string;
   native?: {

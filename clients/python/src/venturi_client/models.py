@@ -1123,6 +1123,7 @@ class GenerationFinished(Model):
     usage: Usage
     cost: float | None = None
     hedged: GenerationFinishedHedged | None = None
+    cached: Literal[True] | None = None
     response_id: str | None = Field(default=None, alias="responseId")
     response_model: str | None = Field(default=None, alias="responseModel")
     native: GenerationFinishedNative | None = None
