@@ -437,31 +437,6 @@ export type MemoryChanged = {
   by?: string;
 };
 
-export type MemoryRecalled = {
-  type: "memory.recalled";
-  run: string;
-  seq: number;
-  at: number;
-  waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
-    name?: string;
-    from: number;
-    ms: number;
-  }>;
-  round: number;
-  call: string;
-  name: string;
-  scope: "session" | "user" | "agent";
-  owner: string;
-  query: string;
-  found: Array<{
-    id: string;
-    text: string;
-    score: number;
-    at: number;
-  }>;
-};
-
 export type Message = {
   role: "system" | "user" | "assistant" | "tool";
   parts: Array<Part>;
@@ -693,7 +668,7 @@ export type RunContinued = {
   signal?: number;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunPaused | RunContinued | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | RunPaused | RunContinued | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";

@@ -32,8 +32,6 @@ export const exceptions: readonly Exception[] = [
     expression: String.raw`/\/+$/`,
     files: [
       "plugins/anthropic/index.ts",
-      "plugins/bedrock/credentials/machine.ts",
-      "plugins/bedrock/index.ts",
       "plugins/channel-a2a/cards.ts",
       "plugins/gemini/request.ts",
       "plugins/ollama/index.ts",

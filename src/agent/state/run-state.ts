@@ -204,7 +204,6 @@ export class RunState {
       case "tool_call.delta":
       case "tool.output":
       case "memory.changed":
-      case "memory.recalled":
       case "guard.decided":
       case "budget.warned":
       case "budget.exceeded":

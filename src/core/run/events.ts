@@ -4,7 +4,7 @@ import { Message } from "../model/messages.ts";
 import { NativeAnswer } from "../model/native.ts";
 import { Inherited, Spent, Usage } from "../model/usage.ts";
 import { GuardVerdict } from "./guard-verdict.ts";
-import { memoryChanged, memoryRecalled } from "./memory-events.ts";
+import { memoryChanged } from "./memory-events.ts";
 import { RunTimes, timeParts, timingKey } from "./run-times.ts";
 
 /** Time before the event that was spent waiting for something that the events' own times do not show, from 100 ms on. */
@@ -336,7 +336,6 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody.exactOptional(),
   }),
   event("memory.changed", { ...ofCall, ...memoryChanged }),
-  event("memory.recalled", { ...ofCall, ...memoryRecalled }),
   /** Between two rounds somebody had the run wait. It is parked until `run.continued`. */
   event("run.paused", {
     ...base,
@@ -415,12 +414,7 @@ type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
 export type EventBody = Body<RunEvent>;
 
 /** What a tool did with a memory. */
-export type MemoryEvent =
-  Body<EventOf<"memory.changed" | "memory.recalled">> extends infer E
-    ? E extends unknown
-      ? Omit<E, "round" | "call" | "waited">
-      : never
-    : never;
+export type MemoryEvent = Omit<Body<EventOf<"memory.changed">>, "round" | "call" | "waited">;
 
 /** How a run ended. A run that was stopped ends with `run.failed` and the code of an interruption. */
 export const outcomes = ["finished", "failed", "cancelled"] as const;

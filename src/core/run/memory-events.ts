@@ -26,14 +26,3 @@ export const memoryChanged = {
   /** Id of the key that started the run. */
   by: z.string().exactOptional(),
 };
-
-/** A call searched what was kept. */
-export const memoryRecalled = {
-  /** The entry of `tools` that searched. */
-  name: z.string(),
-  scope: MemoryScope,
-  owner: z.string(),
-  query: z.string(),
-  /** Best first. */
-  found: z.array(z.strictObject({ id: z.string(), text: z.string(), score: z.number(), at: z.number() })),
-};

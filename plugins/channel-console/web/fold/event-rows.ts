@@ -82,8 +82,6 @@ export function lineOf(event: RunEvent): string {
       return compactedText(event);
     case "memory.changed":
       return `${event.document} of ${event.scope} ${event.owner}, version ${event.version}${event.why === undefined ? "" : `: ${event.why}`}`;
-    case "memory.recalled":
-      return `${event.found.length} for "${event.query}"`;
     case "agent.changed":
       return event.agent;
     case "budget.warned":
