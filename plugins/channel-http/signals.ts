@@ -120,7 +120,10 @@ const schemas = {
     summary: "Let a paused run go on",
     tags: ["runs"],
     params,
-    body: z.strictObject({}).nullish(),
+    body: z
+      .strictObject({})
+      .nullish()
+      .meta({ examples: [{}] }),
     response: { 202: Accepted, ...failures },
   },
   message: {

@@ -14,7 +14,7 @@ import { loadConfig } from "../host/config/load.ts";
 import { withRecordings } from "../host/with-recordings.ts";
 import { evalFolder, openBench, readRunSet, sourceOf, writeRunSet } from "./eval-bench.ts";
 import { example, loadOptionsOf } from "./globals.ts";
-import { show, showJson } from "./screen.ts";
+import { drawn, show, showJson } from "./screen.ts";
 
 interface Options {
   readonly agent?: string;
@@ -111,7 +111,7 @@ export function configure(command: Command): void {
 function progressOf({ json }: Options): (done: number, all: number, last: Measured) => void {
   return (done, all, { id, ok }) => {
     if (json) return;
-    if (process.stderr.isTTY) process.stderr.write(`\r${done}/${all}${done === all ? "\n" : ""}`);
+    if (process.stderr.isTTY) show(process.stderr, drawn(`\r${done}/${all}${done === all ? "\n" : ""}`));
     else if (done === all || done % Math.max(1, Math.ceil(all / 10)) === 0)
       show(process.stderr, `${done}/${all} ${id}${ok ? "" : " failed"}\n`);
   };

@@ -117,8 +117,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "an effectful tool starts early": {
     file: "src/agent/tools/dispatch.js",
-    from: 'if (tool.effect !== "pure" && tool.effect !== "idempotent")\n            return false;\n        return typeof',
-    to: "return typeof",
+    from: 'if (tool.effect !== "pure" && tool.effect !== "idempotent")\n            return false;\n        if (typeof tool',
+    to: "if (typeof tool",
   },
   "no question before a repetition": {
     file: "src/agent/tools/dispatch.js",

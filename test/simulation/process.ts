@@ -58,6 +58,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
   const config = {
     limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
     telemetry: { logs: {} },
+    guards: {},
   } as unknown as Config; // as much of it as is read
   const revision = {
     config,

@@ -79,12 +79,7 @@ describe("a run that waits", () => {
 
 describe("signals", () => {
   for (const [what, kind, body, says] of [
-    [
-      "a kind that is none",
-      "foo",
-      { approved: true },
-      '"foo" is not a signal; the signals are: cancel, approve, message',
-    ],
+    ["a kind that is none", "foo", { approved: true }, '"foo" is not a signal; the signals are: cancel, approve, '],
     ["an approval without its call", "approve", { approved: true }, "approve: call:"],
     ["an approval that is no boolean", "approve", { call: "a", approved: "yes" }, "approve: approved:"],
     ["a reason that is no text", "cancel", { reason: { deep: 1 } }, "cancel: reason:"],
