@@ -110,7 +110,7 @@ describe("a service of several processes", function () {
       expect(answer.status).to.equal(200);
       expect(Date.now() - at).to.be.below(2_000);
       const { status } = (await (await service.fetch(`/v1/runs/${run}`)).json()) as { status: string };
-      expect(status).to.equal("failed");
+      expect(status).to.equal("cancelled");
       for (const _ of [1, 2]) expect((await service.fetch(`/v1/runs/${run}/trace`)).status).to.equal(200);
     }
   });
