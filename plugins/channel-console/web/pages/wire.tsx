@@ -289,7 +289,9 @@ function ChunkRow({ chunk, bytes: raw, seqs, wanted, run }: ChunkProps): JSX.Ele
             {seqs[index] === undefined ? null : (
               <>
                 {" "}
-                <a href={eventAddress(run, seqs[index])}>event {seqs[index]}</a>
+                <a class="in-text" href={eventAddress(run, seqs[index])}>
+                  event {seqs[index]}
+                </a>
               </>
             )}
           </pre>
