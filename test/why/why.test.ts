@@ -45,7 +45,7 @@ function answerLater(host: Host, { act }: Planted, { run, call }: { run: string;
 describe("why", function () {
   this.timeout(30_000);
   // Causes are found by shares of real time, which a busy machine shifts.
-  this.retries(2);
+  this.retries(6);
   const folder = mkdtempSync(join(tmpdir(), "venturi-why-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
