@@ -61,8 +61,15 @@ function slowest(story: Story): Cause | undefined {
   // A merely slow answer needs no explanation if something else went wrong.
   const isAnswer = most.part === "providerStream" || most.part === "providerWait";
   if (isAnswer && most.ms < 1_000 && story.end !== undefined) return mishap(story);
-  return refined(story, most);
+  return refined(story, (most.part === "providerStream" ? outageIn(story, most.ms) : undefined) ?? most);
 }
+
+/** An answer that streams is no fault, however long; a journal that could not be written, or a dead worker, is. */
+const outageIn = ({ shares }: Story, streamed: number): Share | undefined =>
+  shares.all.find(
+    ({ part, name, ms }) =>
+      ms >= noticeable && ms >= streamed / 3 && (part === "down" || (part === "journal" && name !== "")),
+  );
 
 function refined(story: Story, { part, name }: Share): Cause {
   if (part === "failedAttempt") {
