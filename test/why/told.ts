@@ -45,11 +45,15 @@ async function whatIsTold(
   );
   const digest = runs.find((each) => each.run === run)?.digest;
   const last = events.at(-1) as Extract<RunEvent, { type: "run.finished" | "run.failed" }>; // of an ended run
-  const line = house.log.find(
-    (each) =>
-      /^run (finished|failed|cannot be executed; ended as failed)$/.test(String(each.message ?? each.msg)) &&
-      each.run === run,
-  );
+  const ofEnd = () =>
+    house.log.find(
+      (each) =>
+        /^run (finished|failed|cannot be executed; ended as failed)$/.test(String(each.message ?? each.msg)) &&
+        each.run === run,
+    );
+  // Lines come through a pipe, after the event that they tell of.
+  for (let tries = 0; ofEnd() === undefined && tries < 100; tries++) await new Promise((next) => setTimeout(next, 20));
+  const line = ofEnd();
   const { times } = foldAll(run, events as never); // as above
   const trace = await venturi(["trace", run, "--url", house.url, "--config", house.configFile, "--json"]);
   return {
