@@ -308,8 +308,8 @@ describe("what people do in the console", function () {
       "[...document.querySelectorAll('.variants tbody tr')].every((row) => row.textContent.includes('$'))",
     );
     await page.goto(`${service.url}/console/runs/${run}`);
-    await page.click(".page-facts [data-rate=bad]");
-    await page.click(".page-facts button:has-text('Note')");
+    await page.click(".run-page > .rating [data-rate=bad]");
+    await page.click(".run-page > .rating button:has-text('Note')");
     await page.fill("[aria-label=Note]", "wrong date");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".note:has-text('wrong date')");

@@ -89,10 +89,10 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         actions={<RunActions live={live} fork={fork} erase={() => (erasing.value = true)} />}
       >
         <RunFacts view={view} frozen={live.at.value !== undefined} cost={cost} />
-        {whole.endedAt === undefined ? null : <Rating run={id} />}
       </Header>
       <Connection live={live} />
       <WhyLine run={id} ended={whole.endedAt !== undefined} row={row.data} />
+      {whole.endedAt === undefined ? null : <Rating run={id} />}
       <RunRibbon live={live} />
       {tabs({ label: "Views of the run", tabs: views, shown, choose: (name) => setQuery({ view: name }) })}
       <div class="run-body">

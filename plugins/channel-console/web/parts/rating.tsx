@@ -6,8 +6,8 @@ import { printable } from "../text/printable.ts";
 import { toast } from "./announce.tsx";
 
 const verdicts = [
-  { label: "good", score: 1, sign: "👍" },
-  { label: "bad", score: -1, sign: "👎" },
+  { label: "good", score: 1, sign: "Good" },
+  { label: "bad", score: -1, sign: "Bad" },
 ] as const;
 
 /** What people think of a run, or of what was said at an event of it. */
