@@ -118,7 +118,7 @@ describe("the console's pace", function () {
     const figures = `a seek takes ${median.toFixed(0)} ms, at most ${slowest.toFixed(0)} ms, with the frame it is drawn in, ${spent.toFixed(0)} ms of them work`;
     process.stdout.write(`      50,000 events: ${figures}; ${(usedSize / 1e6).toFixed(0)} MB\n`);
     expect(usedSize).to.be.at.most(80e6);
-    expect(spent).to.be.at.most(300); // 130 ms on a machine with its cores to itself
+    expect(spent).to.be.at.most(150); // 38 ms on a busy machine
     await expectClean();
   });
 

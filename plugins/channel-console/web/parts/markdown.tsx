@@ -25,19 +25,29 @@ export function Markdown({ text, open = false }: { text: string; open?: boolean 
   else if (!blocks.open.startsWith(lexed.current.text)) lexed.current = { text: blocks.open, at: now };
   const tail = blocks.open.slice(lexed.current.text.length);
   return (
-    <div class={open ? "prose open" : "prose"} dir="auto">
+    // dir="auto" stands on each block: on the whole text the browser would look for its direction at every block put in or taken out.
+    <div class={open ? "prose open" : "prose"}>
       {blocks.closed.map((block, index) => (
         <Block key={index} text={block} />
       ))}
       <Block text={lexed.current.text} />
-      {tail === "" ? null : <span class="pre-wrap">{printable(tail)}</span>}
+      {tail === "" ? null : (
+        <span class="pre-wrap" dir="auto">
+          {printable(tail)}
+        </span>
+      )}
     </div>
   );
 }
 
 const Block = memo(({ text }: { text: string }) => {
   if (text.trim() === "") return null;
-  if (text.length > largestBlock) return <p class="pre-wrap">{printable(text)}</p>;
+  if (text.length > largestBlock)
+    return (
+      <p class="pre-wrap" dir="auto">
+        {printable(text)}
+      </p>
+    );
   return <>{blocks(lex(text), 0)}</>;
 });
 
@@ -58,16 +68,16 @@ function block(token: Token, depth: number): ComponentChildren {
       const { depth: level, tokens } = token as Tokens.Heading;
       // The page has its own headings above: those of a text start below them.
       const Tag = `h${Math.min(6, level + 2)}` as "h3";
-      return <Tag>{inline(tokens, depth + 1)}</Tag>;
+      return <Tag dir="auto">{inline(tokens, depth + 1)}</Tag>;
     }
     case "paragraph":
-      return <p>{inline((token as Tokens.Paragraph).tokens, depth + 1)}</p>;
+      return <p dir="auto">{inline((token as Tokens.Paragraph).tokens, depth + 1)}</p>;
     case "text": {
       const { tokens, raw } = token as Tokens.Text;
       return tokens === undefined ? text(raw) : inline(tokens, depth + 1);
     }
     case "blockquote":
-      return <blockquote>{blocks((token as Tokens.Blockquote).tokens, depth + 1)}</blockquote>;
+      return <blockquote dir="auto">{blocks((token as Tokens.Blockquote).tokens, depth + 1)}</blockquote>;
     case "list":
       return list(token as Tokens.List, depth);
     case "code": {
@@ -78,7 +88,11 @@ function block(token: Token, depth: number): ComponentChildren {
       return table(token as Tokens.Table, depth);
     case "html":
     case "plain":
-      return <p class="pre-wrap">{printable(token.raw)}</p>;
+      return (
+        <p class="pre-wrap" dir="auto">
+          {printable(token.raw)}
+        </p>
+      );
     default:
       return inline([token], depth + 1);
   }
@@ -94,12 +108,18 @@ function list({ ordered, start, items }: Tokens.List, depth: number): JSX.Elemen
       )}
     </li>
   ));
-  return ordered ? <ol start={typeof start === "number" ? start : 1}>{rows}</ol> : <ul>{rows}</ul>;
+  return ordered ? (
+    <ol dir="auto" start={typeof start === "number" ? start : 1}>
+      {rows}
+    </ol>
+  ) : (
+    <ul dir="auto">{rows}</ul>
+  );
 }
 
 function table({ header, rows }: Tokens.Table, depth: number): JSX.Element {
   return (
-    <div class="table-scroll">
+    <div class="table-scroll" dir="auto">
       <table>
         <thead>
           <tr>
