@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
 import { definePlugin, defineTool, fromToolOptions } from "venturi/plugin";
 import { type Command, resolveCommand } from "./commands.ts";
 import { outputRedactor } from "./environment.ts";
@@ -21,7 +22,8 @@ export default definePlugin({
       const command = await resolveCommand(entry, options.path);
       commands.set(command.name, command);
     }
-    const sandbox = await findSandbox(options, jail, context.log);
+    const mounts = options.mounts.map((path) => resolve(context.folder, path));
+    const sandbox = await findSandbox({ ...options, mounts }, jail, context.log);
     if (isInside(jail, await realpath(context.folder)))
       context.log.warn("cwd holds the configuration: commands can read and change it", { tool: context.name });
     const redact = outputRedactor(options);

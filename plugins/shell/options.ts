@@ -34,7 +34,9 @@ export const ShellOptions = z.strictObject({
   mounts: z
     .array(z.string())
     .default([])
-    .describe("files and folders bubblewrap shows, read-only, besides the system's own"),
+    .describe(
+      "files and folders bubblewrap shows, read-only, besides the system's own; relative to the config's folder",
+    ),
   readOnly: z
     .array(z.string().regex(/^[^/]+$/, { error: "expected a name in the workspace, without a slash" }))
     .max(5)

@@ -15,6 +15,7 @@ import { writtenInstructions } from "./run/inputs.ts";
 import type { LimitReached } from "./run/limit-reached.ts";
 import { limitOnCalls, noMoreRounds, tokenLimit } from "./run/limits.ts";
 import { cancelled, type RunContext } from "./run/run-context.ts";
+import { listedOf } from "./run/skills.ts";
 import type { RoundState } from "./state/round-state.ts";
 import { type Ending, logEnd, writeEndOf, writeFinished } from "./terminal.ts";
 import { Approvals } from "./tools/approvals.ts";
@@ -155,6 +156,7 @@ export class Loop {
       input: asked.input,
       config: this.#run.agent.config,
       ...(instructions === undefined ? {} : { instructions }),
+      ...listedOf(this.#run.agent.skills),
       ...(asked.session === undefined ? {} : { session: asked.session }),
       ...(asked.parent === undefined ? {} : { parent: asked.parent }),
       ...(request.caller === undefined ? {} : { by: request.caller.id }),

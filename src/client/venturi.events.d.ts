@@ -15,6 +15,11 @@ export type AgentChanged = {
   call: string;
   agent: string;
   instructions?: string;
+  skills?: Array<{
+    name: string;
+    description: string;
+    hash: string;
+  }>;
 };
 
 export type AgentRevised = {
@@ -779,6 +784,11 @@ export type RunStarted = {
   input: RunInput;
   config?: string;
   instructions?: string;
+  skills?: Array<{
+    name: string;
+    description: string;
+    hash: string;
+  }>;
   trace?: string;
   parent?: {
     run: string;

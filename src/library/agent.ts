@@ -101,6 +101,8 @@ export interface AgentOptions<
     | ((given: { readonly inputs: OutOf<I>; readonly context: LiveOf<C> }) => string | Promise<string>);
   /** Tools of code, of plugins, or names of the configuration's `tools`. */
   readonly tools?: Tools;
+  /** Folders with a SKILL.md, or patterns such as `"./skills/*"`; relative to the configuration's folder, or to the working one. */
+  readonly skills?: readonly string[];
   readonly output?: O;
   /** Agents that the model may hand the run to, or their names. */
   readonly handoffs?: Handoffs;

@@ -631,7 +631,7 @@ export interface Shell {
   readonly sandbox?: "bubblewrap" | "approve" | readonly string[];
   /** whether bubblewrap lets commands use the machine's network */
   readonly network?: boolean;
-  /** files and folders bubblewrap shows, read-only, besides the system's own */
+  /** files and folders bubblewrap shows, read-only, besides the system's own; relative to the config's folder */
   readonly mounts?: readonly string[];
   /** files and folders of the workspace that bubblewrap protects from being written to, if they exist */
   readonly readOnly?: readonly string[];

@@ -3,7 +3,7 @@ import { parseDocument, stringify } from "yaml";
 import { loadConfig } from "../../src/host/config/load.ts";
 import { Settings } from "../../src/host/config/schema.ts";
 import { testFolder } from "../host/folder.ts";
-import { type Block, blocksOf, isRun, nameOf, pages } from "./pages.ts";
+import { type Block, blocksOf, isRun, nameOf, pages, placeOf } from "./pages.ts";
 
 const keys = new Set(Object.keys(Settings.shape));
 
@@ -27,7 +27,12 @@ describe("YAML in the pages", () => {
       if (!isConfig(value)) return;
       const whole = { journal: { type: "memory" }, ...completed(value) };
       await loadConfig({
-        file: folder.write({ "venturi.yaml": stringify(whole), "prompts/assistant.md": "Help.", ...filesNamed(block) }),
+        file: folder.write({
+          "venturi.yaml": stringify(whole),
+          "prompts/assistant.md": "Help.",
+          ...filesNamed(block),
+          ...filesOf(block),
+        }),
         env: environment(block),
       });
     });
@@ -66,6 +71,12 @@ const filesNamed = ({ text }: Block): Record<string, string> => ({
     ]),
   ),
 });
+
+/** The files that its page shows. */
+const filesOf = ({ page }: Block): Record<string, string> =>
+  Object.fromEntries(
+    blocksOf(page).flatMap((each) => (each.language === "markdown" ? [[placeOf(each) ?? "x.md", each.text]] : [])),
+  );
 
 /** Every variable the block wants is set. */
 const environment = ({ text }: Block): Record<string, string> =>

@@ -3,6 +3,7 @@ import type { GenerationRequest } from "../../core/model/provider.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { AgentDefinition } from "../run/definition.ts";
 import { instructionsFor } from "../run/inputs.ts";
+import { withSkills } from "../run/skills.ts";
 import { inputMessages } from "../state/run-state.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { optionsFor } from "./options.ts";
@@ -14,7 +15,7 @@ export function firstRequest(
   { model, session = [] }: { readonly model: string; readonly session?: readonly Message[] },
 ): GenerationRequest {
   const { input, clientTools, instructions, toolChoice, output, native, nativeChoice } = asked;
-  const own = instructionsFor(agent, input);
+  const own = withSkills(instructionsFor(agent, input), agent.skills);
   const system: Message[] = own === "" ? [] : [{ role: "system", parts: [{ type: "text", text: own }] }];
   if (instructions !== undefined) system.push(instructions);
   const tools = new ToolTable(agent.tools(), clientTools);

@@ -6,6 +6,7 @@ import { defaultTenant } from "../../core/run/run-request.ts";
 import type { ModelTarget } from "../run/definition.ts";
 import { instructionsFor } from "../run/inputs.ts";
 import type { RunContext } from "../run/run-context.ts";
+import { withSkills } from "../run/skills.ts";
 import { deferredTools } from "../tools/find-tools.ts";
 import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
@@ -45,7 +46,8 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const { agent, state } = run;
   const { request } = run.parts;
   const kept = state.active === undefined ? ownInstructions(run) : state.active.instructions;
-  const instructions = kept ?? instructionsFor(agent, state.started?.input ?? request.input);
+  const own = kept ?? instructionsFor(agent, state.started?.input ?? request.input);
+  const instructions = withSkills(own, state.skills);
   const system: Message[] =
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
   if (request.instructions !== undefined) system.push(...(await run.content.load([request.instructions])));

@@ -5,6 +5,7 @@ import type { Hooks } from "../../core/ports/hooks.ts";
 import type { Tool } from "../../core/ports/tool.ts";
 import type { Schema } from "../../core/values/schema.ts";
 import type { MemberLimits } from "./members.ts";
+import type { Skill } from "./skills.ts";
 
 /** One model of one provider. `name` is `provider/model`, as in config and events. */
 export interface ModelTarget {
@@ -151,6 +152,8 @@ export interface AgentDefinition {
   readonly overrides: Overrides;
   /** Evaluated at the start of each round, to pick up changes of tool sources. */
   readonly tools: () => readonly Tool[];
+  /** Sorted by name; their reader is among the tools. */
+  readonly skills?: readonly Skill[];
   readonly limits: Limits;
   readonly toolPolicy: ToolPolicy;
   /** `defaultCompaction` when absent. */

@@ -2,6 +2,7 @@ import type { FilePart, ImagePart, Message } from "../../core/model/messages.ts"
 import type { Usage } from "../../core/model/usage.ts";
 import type { Verdict } from "../../core/ports/tool.ts";
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/run/events.ts";
+import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
@@ -12,6 +13,7 @@ import { type CallState, RoundState } from "./round-state.ts";
 interface Handover {
   readonly agent: string;
   readonly instructions?: string;
+  readonly skills?: readonly ListedSkill[];
 }
 
 /** A question asked by a running tool. */
@@ -88,6 +90,11 @@ export class RunState {
   /** Of its own; what a fork took over is not in it. */
   get usage(): Usage {
     return this.spending.own.total;
+  }
+
+  /** The skills of the current agent, as it had them when it took over the run. */
+  get skills(): readonly ListedSkill[] | undefined {
+    return (this.active ?? this.started)?.skills;
   }
 
   /** All output shown and not retracted. */

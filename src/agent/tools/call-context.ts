@@ -27,6 +27,7 @@ export function callContext(run: RunContext, { call, round, attempt, controller 
     signal: controller.signal,
     context: run.context,
     stored: context,
+    ...(run.state.skills === undefined ? {} : { skills: run.state.skills }),
     ...(session === undefined ? {} : { session }),
     ...(caller === undefined ? {} : { caller: caller.id }),
   };

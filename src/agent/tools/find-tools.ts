@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Tool } from "../../core/ports/tool.ts";
 import type { RunContext } from "../run/run-context.ts";
+import { readSkill } from "./read-skill.ts";
 import { specOf } from "./tool-table.ts";
 
 const mostFound = 8;
@@ -14,8 +15,12 @@ export function deferredTools(run: RunContext, own: readonly Tool[]): readonly T
   const { defer } = run.agent.toolPolicy;
   if (defer === undefined || own.length <= defer.above) return undefined;
   const byName = new Map(own.map((tool) => [tool.name, tool]));
+  // The instructions name it, so it is always shown.
+  const shown = byName.get(readSkill);
+  byName.delete(readSkill);
   const found = [...run.state.foundTools].flatMap((name) => byName.get(name) ?? []);
-  return [findTools(run, own), ...found];
+  const rest = [...byName.values()];
+  return [findTools(run, rest), ...(shown === undefined ? [] : [shown]), ...found];
 }
 
 function findTools(run: RunContext, own: readonly Tool[]): Tool {

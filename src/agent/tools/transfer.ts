@@ -1,6 +1,7 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import { writtenInstructions } from "../run/inputs.ts";
 import type { RunContext } from "../run/run-context.ts";
+import { listedOf } from "../run/skills.ts";
 
 const op = "agent.transfer";
 
@@ -29,6 +30,7 @@ export async function transfer(
       call,
       agent: name,
       ...(instructions === undefined ? {} : { instructions }),
+      ...listedOf(agent.skills),
     });
   } catch (thrown) {
     if (run.signal.aborted) throw thrown;

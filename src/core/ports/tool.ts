@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Usage } from "../model/usage.ts";
 import type { MemoryEvent, QuestionKind } from "../run/events.ts";
+import type { ListedSkill } from "../run/listed-skill.ts";
 import type { Schema } from "../values/schema.ts";
 import type { MemoryDocument } from "./documents.ts";
 import type { Log } from "./log.ts";
@@ -45,6 +46,8 @@ export interface CallContext {
   readonly context: unknown;
   /** The run's context as it is stored. */
   readonly stored: unknown;
+  /** Skills that the run's instructions list. */
+  readonly skills?: readonly ListedSkill[];
 }
 
 export interface ToolContext extends CallContext {

@@ -4,6 +4,7 @@ import { Message } from "../model/messages.ts";
 import { NativeAnswer } from "../model/native.ts";
 import { Inherited, Spent, Usage } from "../model/usage.ts";
 import { GuardVerdict } from "./guard-verdict.ts";
+import { ListedSkill } from "./listed-skill.ts";
 import { memoryChanged } from "./memory-events.ts";
 import { RunTimes, timeParts, timingKey } from "./run-times.ts";
 
@@ -27,6 +28,8 @@ const native = NativeAnswer.exactOptional();
 const cost = z.number().exactOptional();
 /** `cost`: of the run's own generations. `totalCost`: with what its tools spent, such as agents they called. */
 const costs = { cost, totalCost: cost };
+/** Those the agent had then, sorted by name: its instructions list them so for the rest of the run. */
+const skills = z.array(ListedSkill).exactOptional();
 const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({
@@ -150,6 +153,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     config: z.string().exactOptional(),
     /** Instructions that a function of the agent wrote for this run. */
     instructions: z.string().exactOptional(),
+    skills,
     trace: z.string().exactOptional(),
     /** The run that called this one as a tool, and the depth below the root run. */
     parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
@@ -295,7 +299,7 @@ export const RunEvent = z.discriminatedUnion("type", [
   /** `find_tools` found these: they are shown from the next round on. */
   event("tools.found", { ...ofCall, names: z.array(z.string()) }),
   /** A call handed the run to another agent, which takes over with the next round. */
-  event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional() }),
+  event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional(), skills }),
   /** A budget has reached 80 % of its limit; told once per period, by the run that found it so. */
   event("budget.warned", ofBudget),
   /** A budget had no room for a generation; told once per period. What becomes of the run is `onExceed`. */

@@ -33,6 +33,8 @@ export function agentRevision(
     output: settings.output,
     handoffs: settings.handoffs,
     tools: settings.tools.map(toolOf),
+    // Absent without skills, so that revisions stay as they were.
+    skills: config.skills.get(name)?.map((skill) => [skill.name, skill.hash]),
     revision: code?.revision,
   };
   return createHash("sha256").update(JSON.stringify(seen)).digest("hex").slice(0, 12);

@@ -1,5 +1,6 @@
 import type { AgentDefinition, Compaction, ModelChain } from "../../agent/run/definition.ts";
 import { guardHooks } from "../../agent/run/guard-hooks.ts";
+import { readSkillTool } from "../../agent/tools/read-skill.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -40,6 +41,9 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     return list === undefined ? [] : [{ entry, list }];
   });
   const handoffs = handoffTools(settings, parts.config.agents).map((tool) => parts.telemetry.tool(tool));
+  const skills = parts.config.skills.get(name);
+  const shells = settings.tools.filter((entry) => parts.config.tools[entry]?.type === "shell");
+  const reading = skills === undefined ? [] : [parts.telemetry.tool(readSkillTool(skills, shells))];
   const code = parts.config.code;
   const { hooks, revision: _, ...own } = code?.agents.get(name) ?? {};
   const guards = settings.guards.flatMap((entry) => parts.guards.get(entry) ?? []);
@@ -58,7 +62,12 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
       models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, parts)])),
       options: new Set(settings.overrides.options),
     },
-    tools: uniqueTools(name, [...lists, { entry: "handoffs", list: () => handoffs }], parts.log),
+    tools: uniqueTools(
+      name,
+      [...lists, { entry: "handoffs", list: () => handoffs }, { entry: "skills", list: () => reading }],
+      parts.log,
+    ),
+    ...(skills === undefined ? {} : { skills }),
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,
     compaction: compactionOf(settings.compaction, parts),

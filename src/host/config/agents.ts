@@ -215,6 +215,12 @@ export const AgentSettings = z.strictObject({
   overrides: Overrides.prefault({}).describe("What a single call may choose for itself."),
   tools: z.array(z.string()).prefault([]).describe("Entries of `tools` that it may use."),
   guards: z.array(z.string()).prefault([]).describe("Entries of `guards` that look at its runs, in this order."),
+  skills: z
+    .array(z.string().min(1))
+    .prefault([])
+    .describe(
+      "Folders with a SKILL.md that it may read, or patterns such as `./skills/*`; relative to the config's folder.",
+    ),
   handoffs: z
     .array(z.string())
     .prefault([])

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
+import type { Skill } from "../../agent/run/skills.ts";
 import { messageOf } from "../../core/errors/errors.ts";
 import type { PluginKind } from "../../core/ports/plugin.ts";
 import { token } from "../../core/values/token.ts";
@@ -18,6 +19,7 @@ import { checkEntries } from "./plugin-checks.ts";
 import { checkConditions, checkSchemas } from "./plugin-schemas.ts";
 import { checkReferences, splitModel } from "./references.ts";
 import { Settings } from "./schema.ts";
+import { readSkills } from "./skills.ts";
 import { substitute } from "./substitute.ts";
 import { asWritten, moveTimeSections } from "./time-sections.ts";
 
@@ -33,8 +35,10 @@ export interface Config extends Omit<Settings, PluginSections> {
   readonly file: string;
   /** Base of relative paths. */
   readonly folder: string;
-  /** Changes with any effective value. */
+  /** Changes with any effective value, and with any file of a skill. */
   readonly hash: string;
+  /** Skills by agent, as they were on the disk. */
+  readonly skills: ReadonlyMap<string, readonly Skill[]>;
   readonly loader: PluginLoader;
   /** The values as written, with their locations. */
   readonly tree: MapNode;
@@ -75,6 +79,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   checkInstructions(root, problems);
   await checkSchemas(root, problems);
   await checkConditions(root, problems);
+  const skills = await readSkills(root, { folder, problems });
   if (settings === undefined || problems.length > 0 || entries.journal === undefined)
     throw configInvalid(unique(problems.map(asWritten)));
   const models = Object.entries(settings.models).map(([name, model]) => {
@@ -88,14 +93,18 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
     models: Object.fromEntries(models),
     file: file === undefined ? "openVenturi" : resolve(file),
     folder,
-    hash: createHash("sha256")
-      .update(JSON.stringify(plain(root)))
-      .digest("hex")
-      .slice(0, 16),
+    hash: hashOf(root, skills),
+    skills,
     loader,
     tree: root,
     code,
   };
+}
+
+function hashOf(root: MapNode, skills: Config["skills"]): string {
+  const hash = createHash("sha256").update(JSON.stringify(plain(root)));
+  for (const [agent, own] of skills) for (const skill of own) hash.update(`\n${agent} ${skill.name} ${skill.hash}`);
+  return hash.digest("hex").slice(0, 16);
 }
 
 const emptyMap = (name: string): MapNode => ({
@@ -168,7 +177,7 @@ async function readEntries(root: MapNode, loader: PluginLoader, problems: Proble
 function unique(problems: readonly Problem[]): Problem[] {
   const seen = new Set<string>();
   return problems.filter(({ place, path, message }) => {
-    const key = path === "" ? JSON.stringify([place, message]) : path;
+    const key = path === "" ? JSON.stringify([place, message]) : `${place.file} ${path}`;
     return seen.has(key) ? false : seen.add(key);
   });
 }

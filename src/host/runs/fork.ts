@@ -7,6 +7,7 @@ import type { Message } from "../../core/model/messages.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
 import type { EventOf, RunEvent, RunInput } from "../../core/run/events.ts";
 import { ForkRequest } from "../../core/run/fork.ts";
+import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing, readHistory } from "../../journal/history.ts";
@@ -19,6 +20,8 @@ export interface ForkTarget {
   readonly run: string;
   readonly caller: RunRequest["caller"] | undefined;
   readonly now: number;
+  /** Of the agent, when it is another one than the original's. */
+  readonly skills?: readonly ListedSkill[];
 }
 
 /** The original's events up to the step, and its input with the conversation that came before. */
@@ -131,11 +134,13 @@ export async function forkRecording(
 function started(
   event: EventOf<"run.started">,
   { agent, input, session, fork }: RunRequest,
-  { caller }: ForkTarget,
+  { caller, skills: others }: ForkTarget,
 ): EventOf<"run.started"> {
-  const { session: _s, trace: _t, parent: _p, by: _b, fork: _f, ...kept } = event;
+  const { session: _s, trace: _t, parent: _p, by: _b, fork: _f, skills: own, ...kept } = event;
+  const skills = event.agent === agent ? own : others;
   return {
     ...kept,
+    ...(skills === undefined ? {} : { skills: [...skills] }),
     agent,
     input,
     ...(session === undefined ? {} : { session }),

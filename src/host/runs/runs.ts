@@ -10,6 +10,7 @@ import { ContentStore } from "../../agent/run/content.ts";
 import { checkCall, forCall } from "../../agent/run/for-call.ts";
 import { checkInput } from "../../agent/run/inputs.ts";
 import { screenInput } from "../../agent/run/screen-input.ts";
+import { listedOf } from "../../agent/run/skills.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { Journal } from "../../core/journal/journal.ts";
 import { Clock } from "../../core/ports/clock.ts";
@@ -220,7 +221,7 @@ export class HostRuns implements Runs {
       const { agent, input: given } = this.#check(wanted);
       const { value: input, verdicts } = screenInput(agent.guards, given);
       const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
-      const target = { run: forked, caller: options.caller, now: clock.now() };
+      const target = { run: forked, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
       const parts = {
         asked,
         request: await keptRequest(this.#content, forked, {

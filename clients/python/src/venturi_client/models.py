@@ -19,6 +19,12 @@ class AgentChangedWaited(Model):
     ms: float
 
 
+class AgentChangedSkills(Model):
+    name: str
+    description: str
+    hash: str
+
+
 class AgentChanged(Model):
     type: Literal["agent.changed"] = "agent.changed"
     run: str
@@ -29,6 +35,7 @@ class AgentChanged(Model):
     call: str
     agent: str
     instructions: str | None = None
+    skills: list[AgentChangedSkills] | None = None
 
 
 class AgentRevisedWaited(Model):
@@ -495,6 +502,12 @@ class RunStartedWaited(Model):
     ms: float
 
 
+class RunStartedSkills(Model):
+    name: str
+    description: str
+    hash: str
+
+
 class RunStartedParent(Model):
     run: str
     call: str
@@ -517,6 +530,7 @@ class RunStarted(Model):
     input: RunInput
     config: str | None = None
     instructions: str | None = None
+    skills: list[RunStartedSkills] | None = None
     trace: str | None = None
     parent: RunStartedParent | None = None
     fork: RunStartedFork | None = None

@@ -1,0 +1,10 @@
+import { z } from "zod";
+
+/** A skill as the model is told of it. */
+export const ListedSkill = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  /** SHA-256 over the names and contents of all its files. */
+  hash: z.string(),
+});
+export type ListedSkill = z.output<typeof ListedSkill>;
