@@ -51,7 +51,7 @@ export { Telemetry } from "./core/ports/telemetry.ts";
 export { defineTool, RichOutput } from "./core/ports/tool.ts";
 export { fromToolOptions, toolOptions } from "./core/ports/tool-options.ts";
 export { callRequest, callSettings } from "./core/run/call-settings.ts";
-export { costOfAll, withCost } from "./core/run/costs.ts";
+export { costOfAll, costsOf, withCost } from "./core/run/costs.ts";
 export { beginning, Digest, endOfRun, inputText, mostWords, wordsOf } from "./core/run/digest.ts";
 export { encodeEvent, forgetEncoding } from "./core/run/encode-event.ts";
 export {
@@ -116,7 +116,16 @@ export { channelOptions } from "./serve/channel-options.ts";
 export { exactTexts } from "./serve/exact-body.ts";
 export { Files, NamedFiles, readForm } from "./serve/files.ts";
 export { type Gathered, gatheredIn } from "./serve/gathered.ts";
-export { anthropicRate, httpError, openaiRate, retryAfter, retryField, retryHint } from "./serve/http-error.ts";
+export {
+  anthropicRate,
+  anthropicRates,
+  httpError,
+  openaiRate,
+  openaiRates,
+  retryAfter,
+  retryField,
+  retryHint,
+} from "./serve/http-error.ts";
 export {
   isJsonObject,
   type JsonObject,

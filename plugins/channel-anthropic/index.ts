@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { exactJson, exactTexts, readerGone } from "venturi/internal";
+import { anthropicRates, exactJson, exactTexts, readerGone } from "venturi/internal";
 import {
   type AgentInfo,
   type Channel,
@@ -40,6 +40,10 @@ export default definePlugin({
         await host.server.register(
           async (server) => {
             replyWithErrors(server);
+            server.addHook("preHandler", async (request, reply) => {
+              const rate = host.requestRate?.(request);
+              if (rate !== undefined) reply.headers(anthropicRates([rate]));
+            });
             server.addHook("onRoute", (route) => {
               if (hide) route.schema = { ...route.schema, hide };
             });
@@ -69,7 +73,7 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
     const asked = toRunRequest({ ...body, messages }, { ...around, ...(thread && { names: thread.names }) });
     const { names: _, ...goesOn } = thread ?? {};
     const served = await startRun(
-      { host, request, reply, channel: "anthropic", onDisconnect, compat },
+      { host, request, reply, channel: "anthropic", onDisconnect, compat, rates: (rates) => anthropicRates(rates) },
       { ...asked, ...goesOn },
     );
     reply.header("request-id", served.run);

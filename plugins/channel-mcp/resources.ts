@@ -1,4 +1,4 @@
-import { beginning, inputText } from "venturi/internal";
+import { beginning, inputText, withCost } from "venturi/internal";
 import { type RunRow, type Runs, terminalOf, VenturiError } from "venturi/plugin";
 import type { Client } from "./revision.ts";
 import { type Json, RpcError, rpcCodes, textParam } from "./rpc.ts";
@@ -74,8 +74,8 @@ async function viewOf(runs: Runs, row: RunRow): Promise<Json> {
     last === undefined
       ? { status: row.asking > 0 ? "waiting" : row.state }
       : last.type === "run.finished"
-        ? { status: "finished", output: last.output, usage: last.usage }
-        : { status: "failed", error: last.error, output: last.output, usage: last.usage };
+        ? { status: "finished", output: last.output, usage: withCost(last.usage, last) }
+        : { status: "failed", error: last.error, output: last.output, usage: withCost(last.usage, last) };
   return { run, agent, session, createdAt, updatedAt, asked: inputText(row.request.input), ...ending };
 }
 

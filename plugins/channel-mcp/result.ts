@@ -1,4 +1,4 @@
-import { type Gathered, gatheredIn } from "venturi/internal";
+import { type Gathered, gatheredIn, withCost } from "venturi/internal";
 import type { Runs, TerminalEvent } from "venturi/plugin";
 import type { Json } from "./rpc.ts";
 
@@ -8,7 +8,7 @@ const mostBytes = 8 * 1024 * 1024;
 /** The result of a call: the run's answer, and the images and files that its tools gave. */
 export async function callResult(runs: Runs, last: TerminalEvent): Promise<Json> {
   const { run } = last;
-  const meta = { "venturi/run": run, "venturi/usage": last.usage };
+  const meta = { "venturi/run": run, "venturi/usage": withCost(last.usage, last) };
   if (last.type === "run.failed") {
     const text = `${last.error.code}: ${last.error.err}`;
     return { content: [{ type: "text", text }], isError: true, _meta: meta };

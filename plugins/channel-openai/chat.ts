@@ -1,3 +1,4 @@
+import { openaiRates } from "venturi/internal";
 import type { ChannelHost, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, startRun, streamRun } from "venturi/plugin/channel";
@@ -19,7 +20,7 @@ export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, co
     const { body } = request;
     const messages = await withFiles(body.messages, () => host.runsFor(request), host.limits.body);
     const served = await startRun(
-      { host, request, reply, channel: "openai", onDisconnect, compat },
+      { host, request, reply, channel: "openai", onDisconnect, compat, rates: openaiRates },
       withHeaders(toRunRequest({ ...body, messages }), chatWire, request.headers),
     );
     const chat: ChatRun = {

@@ -1,4 +1,4 @@
-import { RoundTexts, withCost } from "venturi/internal";
+import { openaiRates, RoundTexts, withCost } from "venturi/internal";
 import type { ChannelHost, EventOf, RunEvent, RunRequest, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, dataFrame, nativeOf, Paragraphs, startRun, streamRun } from "venturi/plugin/channel";
@@ -29,7 +29,7 @@ export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconn
   const schema = { summary: "Legacy completions; model is an agent", tags: ["openai"], body: CompletionRequest };
   server.post("/completions", { schema }, async (request, reply) => {
     const { body } = request;
-    const opening = { host, request, reply, channel: "openai", onDisconnect, compat };
+    const opening = { host, request, reply, channel: "openai", onDisconnect, compat, rates: openaiRates };
     const served = await startRun(opening, toRunRequest(body));
     const head = { id: `cmpl-${served.run}`, object: "text_completion", created: seconds(), model: body.model };
     if (body.stream) {

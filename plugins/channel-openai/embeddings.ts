@@ -23,7 +23,7 @@ export function mountEmbeddings(host: ChannelHost<FastifyInstance>, { compat }: 
   const schema = { summary: "Embeddings by an agent's model", tags: ["openai"], body: EmbeddingsRequest };
   server.post("/embeddings", { schema }, async (request, reply) => {
     const { body } = request;
-    const { vectors, usage, warnings } = await host.runsFor(request).embed({
+    const { vectors, usage, warnings, cost } = await host.runsFor(request).embed({
       agent: body.model,
       input: inputsOf(body.input),
       compat,
@@ -37,7 +37,7 @@ export function mountEmbeddings(host: ChannelHost<FastifyInstance>, { compat }: 
       object: "list",
       model: body.model,
       data: vectors.map((vector, index) => ({ object: "embedding", index, embedding: encoded(vector) })),
-      usage: { prompt_tokens: tokens, total_tokens: tokens },
+      usage: { prompt_tokens: tokens, total_tokens: tokens, ...(cost === undefined ? {} : { cost }) },
     };
   });
 }

@@ -1,3 +1,4 @@
+import { openaiRates } from "venturi/internal";
 import { type Channel, definePlugin } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountChat } from "./chat.ts";
@@ -26,6 +27,10 @@ export default definePlugin({
       await host.server.register(
         async (server) => {
           replyWithErrors(server);
+          server.addHook("preHandler", async (request, reply) => {
+            const rate = host.requestRate?.(request);
+            if (rate !== undefined) reply.headers(openaiRates([rate]));
+          });
           mountChat({ ...host, server }, options);
           mountResponses({ ...host, server }, options);
           mountInputTokens({ ...host, server });

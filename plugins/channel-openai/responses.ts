@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readerGone } from "venturi/internal";
+import { openaiRates, readerGone } from "venturi/internal";
 import { type ChannelHost, type PendingCall, type Runs, terminalOf, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, startRun, streamRun } from "venturi/plugin/channel";
@@ -35,7 +35,10 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     };
     // A background response continues without its client.
     const leaves = body.background ? ("continue" as const) : onDisconnect;
-    const served = await startRun({ host, request, reply, channel: "openai", onDisconnect: leaves, compat }, asked);
+    const served = await startRun(
+      { host, request, reply, channel: "openai", onDisconnect: leaves, compat, rates: openaiRates },
+      asked,
+    );
     const projection = new ResponseProjection({ run: served.run, request: asked });
     if (body.stream) {
       await streamRun(served, projection.project, {

@@ -1,3 +1,4 @@
+import { costsOf } from "venturi/internal";
 import { isTerminal, type RunEvent, type RunRow } from "venturi/plugin";
 import type { WebhookEvent, WebhookOptions } from "./webhook-options.ts";
 
@@ -76,6 +77,9 @@ function typesOf(event: RunEvent): WebhookEvent[] {
       const isLimit = code === "budget_exceeded" || code === "max_rounds_exceeded";
       return isLimit ? ["budget.exceeded", "run.failed"] : ["run.failed"];
     }
+    case "budget.warned":
+    case "budget.exceeded":
+      return ["budget.reached"];
     default:
       return [];
   }
@@ -110,10 +114,14 @@ function dataOf(row: RunRow, event: RunEvent, { content }: WebhookOptions): Reco
   if (event.type === "question.answered") {
     return { ...base, call: event.call, answered: event.answered, ...(content ? { answer: event.answer } : {}) };
   }
+  if (event.type === "budget.warned" || event.type === "budget.exceeded") {
+    const { budget, of, whose, per, onExceed, limit, spent } = event;
+    return { ...base, percent: event.type === "budget.warned" ? 80 : 100, budget, of, whose, per, onExceed, limit, spent };
+  }
   if (!isTerminal(event)) return base;
   const { rounds, usage } = event;
   const how = event.type === "run.finished" ? { finish: event.finish } : { code: event.error.code };
   const words = event.type === "run.failed" ? { error: event.error.err } : {};
   const status = event.type === "run.finished" ? "finished" : "failed";
-  return { ...base, status, ...how, rounds, usage, ...(content ? { output: event.output, ...words } : {}) };
+  return { ...base, status, ...how, rounds, usage, ...costsOf(event), ...(content ? { output: event.output, ...words } : {}) };
 }

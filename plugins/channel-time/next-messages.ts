@@ -1,7 +1,7 @@
 import { isTerminal, type Journal } from "venturi/plugin";
 import type { Lane } from "./lanes.ts";
 import { type Message, messagesOf, placeAfter, seqOf } from "./message.ts";
-import type { WebhookOptions } from "./webhook-options.ts";
+import type { WebhookEvent, WebhookOptions } from "./webhook-options.ts";
 
 const page = 200;
 /** Events read without a message before the place is worth storing. */
@@ -15,13 +15,16 @@ export interface Next {
   readonly last: boolean;
 }
 
+/** Told by a run's last event. */
+const atTheEnd: ReadonlySet<WebhookEvent> = new Set(["run.finished", "run.failed", "budget.exceeded"]);
+
 /** The next messages of a run for a webhook; undefined when there are none yet. */
 export async function nextMessages(journal: Journal, lane: Lane, options: WebhookOptions): Promise<Next | undefined> {
   const row = await journal.get(lane.run);
   if (row === undefined) return { messages: [], place: lane.place, last: true };
-  const onlyEnd = !options.events.some((event) => event.startsWith("question."));
+  const onlyEnd = options.events.every((event) => atTheEnd.has(event));
   if (row.state !== "done" && (onlyEnd || row.asking === 0)) return undefined;
-  // The end is the last event; questions are somewhere before.
+  // The end is the last event; the others are somewhere before.
   let after = onlyEnd ? Math.max(0, row.head - 1) : Math.max(0, seqOf(lane.place));
   const from = after;
   while (after < row.head) {

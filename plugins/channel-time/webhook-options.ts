@@ -8,6 +8,7 @@ export const webhookEvents = [
   "question.asked",
   "question.answered",
   "budget.exceeded",
+  "budget.reached",
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 

@@ -1,9 +1,9 @@
 import { sumUsage, UsageSums } from "venturi/internal";
 import type {
   Amount,
+  Balance,
   Billed,
   Hold,
-  OverAccount,
   Reached,
   Reservation,
   Reserved,
@@ -52,7 +52,7 @@ export class Accounts {
   reserve({ ownership: { run }, holds }: Reservation): Reserved {
     this.#letGo(run);
     const reached: Reached[] = [];
-    const over: OverAccount[] = [];
+    const over: Balance[] = [];
     for (const hold of holds) {
       const account = this.#of(hold);
       const held = sum(account.holds.values());
@@ -70,6 +70,14 @@ export class Accounts {
       holds.map(({ account }) => account),
     );
     return { kind: "held", reached };
+  }
+
+  balances(accounts: readonly string[]): Balance[] {
+    return accounts.flatMap((account) => {
+      const known = this.#accounts.get(account);
+      if (known === undefined) return [];
+      return [{ account, spent: { nanos: known.nanos, tokens: known.tokens }, held: sum(known.holds.values()) }];
+    });
   }
 
   forget(now: number): void {

@@ -5,6 +5,7 @@ import {
   type AuditQuery,
   type AuditRecord,
   type BacklogRow,
+  type Balance,
   type BlobStore,
   type Claim,
   type ClaimFilter,
@@ -310,6 +311,11 @@ export class MemoryJournal implements Journal {
     const stored = this.#table.open.get(run);
     if (stored?.state !== "running" || stored.epoch !== epoch) return { kind: "fenced" };
     return this.#accounts.reserve(reservation);
+  }
+
+  async balances(accounts: readonly string[]): Promise<readonly Balance[]> {
+    this.#usable("journal.balances");
+    return this.#accounts.balances(accounts);
   }
 
   async ping(): Promise<void> {

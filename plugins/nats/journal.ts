@@ -5,6 +5,7 @@ import {
   type AuditQuery,
   type AuditRecord,
   type BacklogRow,
+  type Balance,
   type Claim,
   type ClaimFilter,
   type Cursor,
@@ -304,6 +305,11 @@ export class NatsJournal implements Journal {
         reservation.holds.map(({ account }) => account),
       );
     return answer;
+  }
+
+  async balances(accounts: readonly string[]): Promise<readonly Balance[]> {
+    await this.#usable("journal.balances");
+    return await this.#money.balances(accounts);
   }
 
   /** A write, because a cluster without a majority can still read. */

@@ -1,11 +1,11 @@
 import { amountOf, sumUsage, UsageSums } from "venturi/internal";
 import type {
   Amount,
+  Balance,
   Billed,
   EventOf,
   Hold,
   KeyValues,
-  OverAccount,
   Reached,
   Reservation,
   Reserved,
@@ -84,7 +84,7 @@ export class Money {
     const tail = this.#options.tails.get(run) ?? (await this.#options.tails.read(op, run));
     if (tail?.epoch !== epoch || tail.state !== "running") return { kind: "fenced" };
     const reached: Reached[] = [];
-    const over: OverAccount[] = [];
+    const over: Balance[] = [];
     const done: Hold[] = [];
     for (const hold of holds.toSorted((left, right) => (left.account < right.account ? -1 : 1))) {
       await this.#change(hold.account, hold.until, async (stored) => {
@@ -107,6 +107,16 @@ export class Money {
     if (over.length === 0) return { kind: "held", reached };
     for (const { account } of done) await this.#settle(account, run, nothing);
     return { kind: "over", over, reached };
+  }
+
+  async balances(accounts: readonly string[]): Promise<Balance[]> {
+    const found = accounts.map(async (name) => {
+      const stored = await this.#options.values.get(space, name);
+      if (stored === undefined) return [];
+      const account = JSON.parse(stored.value) as Account; // written here
+      return [{ account: name, spent: { nanos: account.nanos, tokens: account.tokens }, held: heldOf(account) }];
+    });
+    return (await Promise.all(found)).flat();
   }
 
   /** After the append. What it fails to do is found in the run's events later. */

@@ -19,6 +19,7 @@ import {
   type AuditRecord,
   type AuditRow,
   type BacklogRow,
+  type Balance,
   type BlobStore,
   type Claim,
   type ClaimFilter,
@@ -53,7 +54,7 @@ import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { keyValues } from "./key-values.ts";
 import { listConditions, sortColumns } from "./list.ts";
-import { Reservations, usage } from "./money.ts";
+import { balances, Reservations, usage } from "./money.ts";
 import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
 import { toBills, toColumns, toDigest, toDigests, toStops } from "./rows.ts";
@@ -309,6 +310,10 @@ export class PostgresJournal implements Journal {
 
   reserve(reservation: Reservation): Promise<Reserved> {
     return this.#reservations.reserve(reservation);
+  }
+
+  balances(accounts: readonly string[]): Promise<readonly Balance[]> {
+    return balances(this.#database, this.#sql, accounts);
   }
 
   async keepWire(run: string, { round, attempt, wire, bytes }: KeptWire): Promise<void> {

@@ -1,5 +1,5 @@
 import { usageKeys } from "venturi/internal";
-import type { Reservation, Reserved, UsageQuery, UsageRow } from "venturi/plugin";
+import type { Amount, Balance, Reservation, Reserved, UsageQuery, UsageRow } from "venturi/plugin";
 import type { Database } from "./database.ts";
 import type { Statements } from "./sql.ts";
 
@@ -45,6 +45,23 @@ export class Reservations {
     }
     this.#asking = false;
   }
+}
+
+export async function balances(
+  database: Database,
+  sql: Statements,
+  accounts: readonly string[],
+): Promise<readonly Balance[]> {
+  const rows = await database.query<Amount & { account: string; heldNanos: number; heldTokens: number }>(
+    "journal.balances",
+    sql.balances,
+    [accounts],
+  );
+  return rows.map(({ account, nanos, tokens, heldNanos, heldTokens }) => ({
+    account,
+    spent: { nanos, tokens },
+    held: { nanos: heldNanos, tokens: heldTokens },
+  }));
 }
 
 export async function usage(database: Database, sql: Statements, query: UsageQuery): Promise<UsageRow[]> {

@@ -204,6 +204,8 @@ export const statements = (schema: string) => ({
     ), wires AS (DELETE FROM ${schema}.wires w USING old WHERE w.run = old.id
     ) DELETE FROM ${schema}.runs r USING old WHERE r.id = old.id RETURNING 1`,
   reserve: `SELECT ${schema}.reserve($1::jsonb)::text AS answers`,
+  balances: `SELECT account, nanos::float8 AS nanos, tokens::float8 AS tokens, held_nanos::float8 AS "heldNanos",
+    held_tokens::float8 AS "heldTokens" FROM ${schema}.accounts WHERE account = ANY($1::text[])`,
   usage: ({
     keys,
     order,

@@ -21,6 +21,7 @@ import {
   type AuditQuery,
   type AuditRecord,
   type BacklogRow,
+  type Balance,
   type BlobStore,
   type Claim,
   type ClaimFilter,
@@ -315,6 +316,10 @@ export class SqliteJournal implements Journal {
 
   reserve(reservation: Reservation): Promise<Reserved> {
     return this.#reservations.ask(reservation);
+  }
+
+  async balances(accounts: readonly string[]): Promise<readonly Balance[]> {
+    return await this.#reads.ask("balances", accounts);
   }
 
   async keepWire(run: string, piece: KeptWire): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Billed, OverAccount, Reached, Reservation, Reserved, UsageQuery, UsageRow } from "venturi/plugin";
+import type { Balance, Billed, Reached, Reservation, Reserved, UsageQuery, UsageRow } from "venturi/plugin";
 import type { Statements } from "./statements.ts";
 
 const keys = ["day", "tenant", "agent", "model", "key", "user"] as const;
@@ -30,6 +30,8 @@ const setLevel = "UPDATE accounts SET level = ? WHERE account = ?";
 const hold = "INSERT INTO holds (run, account, nanos, tokens) VALUES (?, ?, ?, ?)";
 const addHeld = "UPDATE accounts SET held_nanos = held_nanos + ?, held_tokens = held_tokens + ? WHERE account = ?";
 
+const readAccount = `SELECT nanos, tokens, held_nanos AS heldNanos, held_tokens AS heldTokens, level FROM accounts WHERE account = ?`;
+
 export const forgetAccounts = `DELETE FROM accounts WHERE until < unixepoch() * 1000
   AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.account = accounts.account)`;
 
@@ -54,12 +56,11 @@ export function reserve(ask: Statements, { ownership: { run, epoch }, holds }: R
   if (id === undefined) return { kind: "fenced" };
   letGo(ask, id);
   const reached: Reached[] = [];
-  const over: OverAccount[] = [];
+  const over: Balance[] = [];
   for (const { account, nanos, tokens, maxNanos = Infinity, maxTokens = Infinity, until } of holds) {
     const row = ask.get<AccountRow>(openAccount, account, until);
     if (row === undefined) continue;
-    const spent = { nanos: row.nanos, tokens: row.tokens };
-    const held = { nanos: row.heldNanos, tokens: row.heldTokens };
+    const { spent, held } = balanceOf(row);
     const isOver = spent.nanos + held.nanos + nanos > maxNanos || spent.tokens + held.tokens + tokens > maxTokens;
     if (isOver) over.push({ account, spent, held });
     const isNear = spent.nanos >= 0.8 * maxNanos || spent.tokens >= 0.8 * maxTokens;
@@ -75,6 +76,18 @@ export function reserve(ask: Statements, { ownership: { run, epoch }, holds }: R
   }
   return { kind: "held", reached };
 }
+
+export function balances(ask: Statements, accounts: readonly string[]): Balance[] {
+  return accounts.flatMap((account) => {
+    const row = ask.get<AccountRow>(readAccount, account);
+    return row === undefined ? [] : [{ account, ...balanceOf(row) }];
+  });
+}
+
+const balanceOf = ({ nanos, tokens, heldNanos, heldTokens }: AccountRow): Pick<Balance, "spent" | "held"> => ({
+  spent: { nanos, tokens },
+  held: { nanos: heldNanos, tokens: heldTokens },
+});
 
 function letGo(ask: Statements, id: number): void {
   ask.run(giveBack, id);

@@ -2,6 +2,7 @@ import type {
   AuditQuery,
   AuditRow,
   BacklogRow,
+  Balance,
   Billed,
   ClaimFilter,
   ClaimRow,
@@ -165,6 +166,7 @@ export interface Operations {
   keepDigest(run: string, row: DigestRow): void;
   usage(query: UsageQuery): UsageRow[];
   reserve(reservations: readonly Reservation[]): Reserved[];
+  balances(accounts: readonly string[]): Balance[];
   keepWire(run: string, row: WireRow): void;
   wire(run: string): WireRow[];
   /** Whether it is there; the run uses it then. */

@@ -3,6 +3,7 @@ import type {
   AuditQuery,
   AuditRow,
   BacklogRow,
+  Balance,
   ClaimFilter,
   ClaimRow,
   KeyRange,
@@ -20,7 +21,7 @@ import type {
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { forgetLog, overwriteRemoved } from "./erasure.ts";
-import { forgetAccounts, reserve, usage } from "./money.ts";
+import { balances, forgetAccounts, reserve, usage } from "./money.ts";
 import type {
   AppendColumns,
   BlobRow,
@@ -256,6 +257,10 @@ export class Store implements Omit<Operations, "close"> {
 
   reserve(reservations: readonly Reservation[]): Reserved[] {
     return this.#write(() => reservations.map((reservation) => reserve(this.#ask, reservation)));
+  }
+
+  balances(accounts: readonly string[]): Balance[] {
+    return balances(this.#ask, accounts);
   }
 
   keepWire(run: string, { round, attempt, wire, bytes }: WireRow): void {

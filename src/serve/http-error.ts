@@ -1,4 +1,5 @@
 import { type ErrorJson, fromJson, VenturiError, wrap } from "../core/errors/errors.ts";
+import type { RateState } from "../core/ports/rate.ts";
 import { vendorNumber } from "../core/values/vendor-number.ts";
 
 /** Converts any failure of a request to a VenturiError, whether a handler, a schema or the HTTP server raised it. */
@@ -42,42 +43,38 @@ export const retryHint = (error: VenturiError): Record<string, string> => ({
   "x-should-retry": String(error.retryable && error.code !== "stream_error"),
 });
 
-/** A limit per minute that refused a request: of requests or of tokens. */
-interface RateFacts {
-  readonly of: "requests" | "tokens";
-  readonly most: number;
-  readonly left: number;
-  readonly resetMs: number;
-}
-
-function rateFacts({ code, details }: VenturiError): RateFacts | undefined {
+/** The limit per minute that refused a request. */
+function rateOf({ code, details }: VenturiError): RateState[] {
   const [most, resetMs] = [vendorNumber(details?.most), vendorNumber(details?.retryAfterMs)];
-  const of = { requestsPerMinute: "requests", tokensPerMinute: "tokens" }[String(details?.limit)] as RateFacts["of"]; // one of these, or neither
-  if (code !== "rate_limited" || of === undefined || most === undefined || resetMs === undefined) return undefined;
-  return { of, most, left: vendorNumber(details?.left) ?? 0, resetMs };
+  const of = { requestsPerMinute: "requests", tokensPerMinute: "tokens" }[String(details?.limit)] as RateState["of"]; // one of these, or neither
+  if (code !== "rate_limited" || of === undefined || most === undefined || resetMs === undefined) return [];
+  return [{ of, most, left: vendorNumber(details?.left) ?? 0, resetMs }];
 }
 
-/** The limit as OpenAI's clients read it. */
-export function openaiRate(error: VenturiError): Record<string, string> {
-  const facts = rateFacts(error);
-  if (facts === undefined) return {};
-  const { of, most, left, resetMs } = facts;
-  return {
-    [`x-ratelimit-limit-${of}`]: String(most),
-    [`x-ratelimit-remaining-${of}`]: String(left),
-    [`x-ratelimit-reset-${of}`]: `${Math.ceil(resetMs / 1_000)}s`,
-  };
-}
+/** Limits as a vendor's clients read them in headers. */
+export type RateHeaders = (rates: readonly RateState[]) => Record<string, string>;
 
-/** The limit as Anthropic's clients read it. */
-export function anthropicRate(error: VenturiError, now = Date.now()): Record<string, string> {
-  const facts = rateFacts(error);
-  if (facts === undefined) return {};
-  const { of, most, left, resetMs } = facts;
-  const reset = `${new Date(Math.ceil((now + resetMs) / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
-  return {
-    [`anthropic-ratelimit-${of}-limit`]: String(most),
-    [`anthropic-ratelimit-${of}-remaining`]: String(left),
-    [`anthropic-ratelimit-${of}-reset`]: reset,
-  };
-}
+export const openaiRates: RateHeaders = (rates) =>
+  Object.assign(
+    {},
+    ...rates.map(({ of, most, left, resetMs }) => ({
+      [`x-ratelimit-limit-${of}`]: String(most),
+      [`x-ratelimit-remaining-${of}`]: String(left),
+      [`x-ratelimit-reset-${of}`]: `${Math.ceil(resetMs / 1_000)}s`,
+    })),
+  );
+
+export const anthropicRates = (rates: readonly RateState[], now = Date.now()): Record<string, string> =>
+  Object.assign(
+    {},
+    ...rates.map(({ of, most, left, resetMs }) => ({
+      [`anthropic-ratelimit-${of}-limit`]: String(most),
+      [`anthropic-ratelimit-${of}-remaining`]: String(left),
+      [`anthropic-ratelimit-${of}-reset`]: `${new Date(Math.ceil((now + resetMs) / 1_000) * 1_000).toISOString().slice(0, 19)}Z`,
+    })),
+  );
+
+/** The same of a request that a limit refused. */
+export const openaiRate = (error: VenturiError): Record<string, string> => openaiRates(rateOf(error));
+export const anthropicRate = (error: VenturiError, now = Date.now()): Record<string, string> =>
+  anthropicRates(rateOf(error), now);

@@ -6,6 +6,7 @@ import type { Compat, Runs } from "../core/ports/runs.ts";
 import type { RunEvent, TerminalEvent } from "../core/run/events.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import { traceHeadersOf } from "../core/values/trace-context.ts";
+import type { RateHeaders } from "./http-error.ts";
 import { readerGone, terminalOf } from "./reader.ts";
 import { asTrace, runTrace } from "./run-trace.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
@@ -35,6 +36,8 @@ export interface ServedRun {
   readonly after?: number;
   /** Ends the stream after this event although the run continues. */
   readonly until?: (event: RunEvent) => boolean;
+  /** The headers that tell the limit of tokens per minute, as it stands when it is called. */
+  readonly rate?: () => Promise<Record<string, string>>;
   /** False: it was started by this request, so its first event is still to come. */
   readonly existing?: boolean;
 }
@@ -47,11 +50,13 @@ export interface Opening {
   readonly onDisconnect: "continue" | "cancel";
   /** What happens to fields that cannot reach the model; reported by default. */
   readonly compat?: Compat;
+  /** How this API's clients read rate limits. */
+  readonly rates?: RateHeaders;
 }
 
 /** Starts a run for a request: joins its trace, uses its Idempotency-Key, and names the run in the response headers. */
 export async function startRun(opening: Opening, request: RunRequest): Promise<ServedRun & { existing: boolean }> {
-  const { host, reply, channel, onDisconnect, compat } = opening;
+  const { host, reply, channel, onDisconnect, compat, rates } = opening;
   const { headers } = opening.request;
   const runs = host.runsFor(opening.request);
   const key = headers["idempotency-key"];
@@ -63,7 +68,19 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   // A stream's headers do not wait for `round.started`, which has the complete list; what the channel itself drops is known now.
   if (request.unsent !== undefined && request.unsent.length > 0)
     reply.header(warningsHeader, warningsText(request.unsent));
-  return { host, runs, run, reply, channel, onDisconnect, existing };
+  const served = { host, runs, run, reply, channel, onDisconnect, existing };
+  const rate = rates && runs.tokenRate?.(run);
+  if (rates === undefined || rate === undefined) return served;
+  return {
+    ...served,
+    rate: async () => {
+      // A header must not cost the answer.
+      const state = await rate().catch((thrown: unknown) =>
+        host.log.warn("the limit of tokens could not be read", { run, error: messageOf(thrown) }),
+      );
+      return state ? rates([state]) : {};
+    },
+  };
 }
 
 /** The reply is about this run. Its `traceparent` is the run's, once known, and not that of the request. */
@@ -102,7 +119,8 @@ export async function streamRun(
   if (after > 0 && refused === undefined) writer.open();
   try {
     const followed = runs.follow(run, { after, signal: writer.gone, channel });
-    const batches = polled(until === undefined ? followed : ending(followed, until));
+    const told = served.rate === undefined ? followed : tellingRate(followed, served.rate, writer);
+    const batches = polled(until === undefined ? told : ending(told, until));
     const refuse = (error: ErrorJson, events: Batch) => refused !== undefined && writer.refuse(refused(error), events);
     const note = (event: RunEvent) => writer.note(event);
     await writeBatches(
@@ -179,6 +197,25 @@ class FromFirstOutput extends PolledStream<Batch> {
   }
 }
 
+/** A model is asked once its tokens have been set aside: from then on the limit can be told. */
+const isAsked = (event: RunEvent): boolean => event.type === "round.started" || !isPreliminary(event);
+
+/** Holds the events back from the first model's on until the headers tell the limit. */
+async function* tellingRate(
+  batches: AsyncIterable<Batch>,
+  rate: () => Promise<Record<string, string>>,
+  writer: SseWriter,
+): AsyncGenerator<Batch> {
+  let told = false;
+  for await (const batch of batches) {
+    if (!told && batch.some(isAsked)) {
+      told = true;
+      for (const [name, value] of Object.entries(await rate())) writer.header(name, value);
+    }
+    yield batch;
+  }
+}
+
 async function* ending(
   batches: AsyncIterable<readonly RunEvent[]>,
   until: (event: RunEvent) => boolean,
@@ -198,6 +235,9 @@ export async function awaitRun(
   const { runs, run, reply, channel } = served;
   const last = await terminalOf(noted(runs.follow(run, { signal: readerGone(reply.raw), channel }), reply, watch));
   if (last === undefined) await clientLeft(served);
+  else if (served.rate !== undefined) {
+    for (const [name, value] of Object.entries(await served.rate())) reply.header(name, value);
+  }
   return last;
 }
 

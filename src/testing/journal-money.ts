@@ -131,6 +131,9 @@ export function moneyCases(bench: JournalBench): void {
       await two.append(spoken(9, 0.000_000_1));
       await three.append([ended], "done");
       assert.equal(kindOf(await one.reserve([{ ...hold, nanos: 900 }])), "held");
+      const balances = await journal.balances?.([account, freshName("account")]);
+      const held = { nanos: 900, tokens: 4 };
+      assert.deepEqual(balances ?? [], balances && [{ account, spent: { nanos: 100, tokens: 10 }, held }]);
       const more = await two.reserve([{ ...hold, nanos: 1 }]);
       assert.deepEqual(more?.kind === "over" && more.over[0], {
         account,

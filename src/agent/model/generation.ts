@@ -86,7 +86,9 @@ export async function generate(run: RunContext, given: Attempt): Promise<void> {
     finish(run, attempt, { writer, cached: context.cached });
   } catch (thrown) {
     const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(attempt.target, thrown);
-    throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: usageOf(writer, attempt) });
+    const cut = stream !== undefined && run.signal.aborted;
+    const usage = context.cached ? undefined : usageOf(writer, attempt, cut);
+    throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage });
   } finally {
     // Lets the provider release its resources, whatever ended the reading; a no-op on a stream that has ended.
     void stream?.return().catch(() => {});
@@ -157,10 +159,11 @@ function finish(
   });
 }
 
-/** A cut stream is billed for what was sent; a refused request costs nothing. */
-function usageOf(writer: DeltaWriter | undefined, { request }: Attempt): Usage | undefined {
-  if (writer === undefined || (writer.usage === undefined && writer.outputCharacters === 0)) return undefined;
-  return completeUsage(writer.usage, request.messages, writer.outputCharacters);
+/** `cut`: the run ended first. A stream that is cut is billed for its prompt and what was sent; a refused request costs nothing. */
+function usageOf(writer: DeltaWriter | undefined, { request }: Attempt, cut: boolean): Usage | undefined {
+  const { usage, outputCharacters = 0 } = writer ?? {};
+  if (usage === undefined && outputCharacters === 0 && !cut) return undefined;
+  return completeUsage(usage, request.messages, outputCharacters);
 }
 
 function contextOf(run: RunContext, attempt: Attempt): GenerationContext {

@@ -9,7 +9,7 @@ import type { StoredKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
 import type { AuditEntry, AuditQuery, AuditRecord } from "./audit.ts";
 import type { KeyValues } from "./key-values.ts";
-import type { Billed, Reservation, Reserved, UsageQuery, UsageRow } from "./money.ts";
+import type { Balance, Billed, Reservation, Reserved, UsageQuery, UsageRow } from "./money.ts";
 
 /**
  * One worker's claim on a run. Each claim increments the epoch, which acts as the fencing token. `head` is the seq of the last
@@ -238,6 +238,8 @@ export interface Journal {
    * back by the append that says so (`Append.billed`).
    */
   reserve?(reservation: Reservation): Promise<Reserved>;
+  /** Of these accounts, in any order; one that nothing was reserved of yet is left out. */
+  balances?(accounts: readonly string[]): Promise<readonly Balance[]>;
   /** Appends raw provider bytes of an attempt (`journal.keepWire`); repeated calls for one attempt form one stream. */
   keepWire?(run: string, piece: KeptWire): Promise<void>;
   /** One entry per attempt, in starting order; see `joinWires`. */

@@ -65,11 +65,12 @@ export interface Reached {
 /** `over`: of each account without room, what is spent and what others hold; nothing is held then. */
 export type Reserved =
   | { readonly kind: "held"; readonly reached: readonly Reached[] }
-  | { readonly kind: "over"; readonly over: readonly OverAccount[]; readonly reached: readonly Reached[] }
+  | { readonly kind: "over"; readonly over: readonly Balance[]; readonly reached: readonly Reached[] }
   /** Another worker has the run. */
   | { readonly kind: "fenced" };
 
-export interface OverAccount {
+/** What is spent of an account, and what running generations hold. */
+export interface Balance {
   readonly account: string;
   readonly spent: Amount;
   readonly held: Amount;

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Account } from "./held.ts";
 import type { Inspect } from "./inspect.ts";
 import type { Log } from "./log.ts";
+import type { RateState } from "./rate.ts";
 import type { Runs } from "./runs.ts";
 import type { Scope } from "./scopes.ts";
 
@@ -48,6 +49,8 @@ export interface ChannelHost<Server = unknown> {
    * keys, and refuses new runs with `unavailable` when the service is full.
    */
   runsFor(request: unknown): Runs;
+  /** The limit of requests as it stood when this request was counted. Reads are not counted. */
+  requestRate?(request: unknown): RateState | undefined;
   /** What the request's caller holds in memory: charge what arrives or waits outside a request's body. */
   account(request: unknown): Account;
   /** The state of the service itself, for callers with the scope `inspect`. */

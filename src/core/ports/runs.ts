@@ -16,6 +16,7 @@ import type { SignalBody, SignalKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
 import type { MemoryDocument } from "./documents.ts";
 import type { Charge } from "./held.ts";
+import type { RateState } from "./rate.ts";
 
 export interface AgentInfo {
   readonly name: string;
@@ -75,6 +76,8 @@ export interface EmbedInput extends Omit<EmbedRequest, "model"> {
 }
 
 export interface Embedded extends Embeddings {
+  /** USD, where it is known. */
+  readonly cost?: number;
   /** Request fields that did not reach the model. */
   readonly warnings: readonly string[];
 }
@@ -143,6 +146,11 @@ export interface Runs {
   doing?(run: string): Promise<Doing | undefined>;
   /** The time as the run's next event would have it: the clock may have been set since it began. */
   now?(run: string): number | undefined;
+  /**
+   * Reads the tightest limit of tokens per minute that holds for a run, as it stands then. Undefined when the configuration has
+   * none.
+   */
+  tokenRate?(run: string): (() => Promise<RateState | undefined>) | undefined;
   agents(): readonly AgentInfo[];
   /** Keeps what somebody thinks of the run: one per key, person and event, the last one. It is no part of the run's journal. */
   giveFeedback(run: string, given: GivenFeedback, options?: Pick<StartOptions, "caller">): Promise<Feedback>;

@@ -236,6 +236,10 @@ export class CallerRuns implements Runs {
     return await this.#runs.countInput({ ...request, caller: this.#by }, { ...options, tenant: this.#caller.tenant });
   }
 
+  tokenRate(run: string): ReturnType<NonNullable<Runs["tokenRate"]>> {
+    return this.#runs.tokenRate?.(run);
+  }
+
   agents(): readonly AgentInfo[] {
     return this.#runs.agents().filter((agent) => this.#caller.agents?.includes(agent.name) ?? true);
   }

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { didYouMean } from "../../core/values/suggest.ts";
 import type { Problem } from "../yaml/problem.ts";
 import { pathText } from "../yaml/problem.ts";
-import { find, keysOf, type MapNode, placeOf } from "../yaml/tree.ts";
+import { find, keysOf, type MapNode, type Path, placeOf } from "../yaml/tree.ts";
 
 export const BudgetSettings = z
   .strictObject({
@@ -26,20 +27,38 @@ export const BudgetSettings = z
   .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, "a budget needs usd or tokens");
 export type BudgetSettings = z.output<typeof BudgetSettings>;
 
-/** Two budgets of the same runs and the same period would be one too many: which holds? */
+/**
+ * What the schema cannot see: two budgets of the same runs and the same period, of which nobody knows which holds, and budgets that
+ * would hold for nobody.
+ */
 export function checkBudgets(root: MapNode, problems: Problem[]): void {
   const seen = new Map<string, string>();
+  const economy = keysOf(root, ["models"]).some((name) => find(root, ["models", name, "economy"]) !== undefined);
   for (const name of keysOf(root, ["budgets"])) {
     const value = (key: string) => {
       const node = find(root, ["budgets", name, key]);
       return node?.kind === "scalar" ? String(node.value) : "";
     };
-    const what = JSON.stringify([value("of"), value("only"), value("per")]);
+    const complain = (path: Path, message: string) =>
+      problems.push({ place: placeOf(root, path), path: pathText(path), message });
+    const [of, only] = [value("of"), value("only")];
+    const what = JSON.stringify([of, only, value("per")]);
     const other = seen.get(what);
     seen.set(what, other ?? name);
-    if (other === undefined) continue;
-    const path = ["budgets", name];
-    const message = `the budget "${other}" is of the same and per the same; make them one`;
-    problems.push({ place: placeOf(root, path), path: pathText(path), message });
+    if (other !== undefined)
+      complain(["budgets", name], `the budget "${other}" is of the same and per the same; make them one`);
+    const nobody = only === "" ? undefined : holdsForNobody(of, only, keysOf(root, ["agents"]));
+    if (nobody !== undefined) complain(["budgets", name, "only"], nobody);
+    if (value("onExceed") === "cheaper" && !economy)
+      complain(["budgets", name, "onExceed"], "no entry of models has an `economy` to go on with");
   }
+}
+
+function holdsForNobody(of: string, only: string, agents: readonly string[]): string | undefined {
+  if (of === "service" || of === "run")
+    return `a budget of ${of === "run" ? "runs" : "the service"} is of no one alone`;
+  if ((of === "user" || of === "session") && !only.includes("/"))
+    return `write the ${of} with its tenant, such as default/${only}`;
+  if (of === "agent" && !agents.includes(only)) return `there is no agent "${only}"${didYouMean(only, agents)}`;
+  return undefined;
 }

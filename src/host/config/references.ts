@@ -47,6 +47,8 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
       if (chain.includes(member)) continue;
       complain(["models", name, "members", member], `"${member}" is not in this chain${didYouMean(member, chain)}`);
     }
+    const economy: Path = ["models", name, "economy"];
+    if (text(root, economy) === name) complain(economy, "a model is no cheaper than itself");
     const hedge: Path = ["models", name, "hedge"];
     if (chain.length === 1 && find(root, hedge) !== undefined)
       complain(hedge, "a hedge needs a second model in the chain");

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { messageOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { AuditEntry } from "../../core/journal/audit.ts";
+import type { RateState } from "../../core/ports/rate.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { doingForRequest, requestDoing } from "../../core/values/doing.ts";
 import { runTrace } from "../../serve/run-trace.ts";
@@ -19,6 +20,8 @@ export interface Callers {
   /** Whose memory a request uses; `default` on a route that needs no key. */
   tenantOf(request: unknown): string;
   charge(request: unknown): Promise<void>;
+  /** How its key's limit stood when a request was counted. */
+  rateOf(request: unknown): RateState | undefined;
   /** The action has already happened, so a failure to audit it is only logged. */
   audit(entry: AuditEntry): Promise<void>;
 }
@@ -43,12 +46,14 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
   const holders = new WeakMap<object, KeyHolder>();
   const requestTraces = new WeakMap<object, string>();
   const counts = new RequestCounts();
+  const rates = new WeakMap<object, RateState>();
   const charge = async (request: FastifyRequest) => {
     const holder = holders.get(request);
     const most = holder?.requestsPerMinute;
     if (holder === undefined || most === undefined) return;
     const shared = await siblings?.count(holder.id, minute).catch(() => undefined);
     const { current: value, ttl } = shared ?? counts.count(holder.id, minute);
+    rates.set(request, { of: "requests", most, left: Math.max(0, most - value), resetMs: ttl });
     if (value <= most) return;
     const seconds = Math.ceil(ttl / 1_000);
     const message = `this is request ${value} of this key within a minute; its limit, requestsPerMinute, is ${most}; try again in ${seconds} s`;
@@ -105,6 +110,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     },
     tenantOf: (request) => holders.get(request as object)?.tenant ?? defaultTenant,
     charge: (request) => charge(request as FastifyRequest), // the host's own request, handed back by a channel
+    rateOf: (request) => rates.get(request as object), // as above
     audit: record,
   };
 }

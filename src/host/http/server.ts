@@ -172,6 +172,7 @@ async function mount(
             audit: (entry) => callers.audit(entry),
           });
         },
+        requestRate: (request) => callers.rateOf(request),
         trace: async (run) => parts.telemetry.trace(run),
       };
       await channel.mount(host);

@@ -4,8 +4,10 @@ import type { Amount, Billing, Hold, Reached, Reserved } from "../../core/journa
 import { costOf, type PriceOf, toDollars, toNanos } from "../../core/model/prices.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
+import type { RateState } from "../../core/ports/rate.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { EventBody } from "../../core/run/events.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
 import type { BudgetSettings } from "../config/budgets.ts";
 import { OutputSizes } from "./output-sizes.ts";
 
@@ -23,6 +25,13 @@ interface Applied {
   readonly whose: string;
 }
 
+/** Whom a run is for. */
+interface Payer {
+  readonly run: string;
+  readonly tenant: string;
+  readonly request: Pick<RunRequest, "agent" | "caller" | "user" | "session">;
+}
+
 /** Answers are as long as those before them, whatever the revision. */
 const sizes = new OutputSizes();
 const day = 86_400_000;
@@ -38,29 +47,58 @@ export class Budgets {
 
   /** Undefined for a run that none is for. */
   meter(claim: Claim, billing: Billing | undefined, host: { journal: Journal; clock: Clock }): Meter | undefined {
-    const applied = Object.entries(this.#parts.budgets).flatMap(([name, budget]) => {
-      const whose = whoseIs(budget, claim);
+    const payer: Payer = { run: claim.ownership.run, tenant: claim.tenant, request: claim.request };
+    const applied = this.#applied(payer);
+    if (applied.length === 0) return undefined;
+    billing?.useAccounts();
+    return {
+      reserve: (asked) => this.#reserve({ asked, applied, payer, billing, ...host }),
+      used: (model, { outputTokens }) => sizes.add(model, outputTokens),
+    };
+  }
+
+  get limitTokensPerMinute(): boolean {
+    return Object.values(this.#parts.budgets).some(isTokenRate);
+  }
+
+  /** The limit of tokens per minute with the least left. */
+  async tokenRate(
+    payer: Payer,
+    { journal, clock }: { journal: Journal; clock: Clock },
+  ): Promise<RateState | undefined> {
+    const now = clock.now();
+    const limits = new Map(
+      this.#applied(payer).flatMap((each) =>
+        isTokenRate(each.budget) ? [[accountOf(each, payer, now), each.budget.tokens] as const] : [],
+      ),
+    );
+    const found = new Map((await journal.balances?.([...limits.keys()]))?.map((each) => [each.account, each]));
+    const states = [...limits].map(([account, most]): RateState => {
+      const { spent, held } = found.get(account) ?? { spent: { tokens: 0 }, held: { tokens: 0 } };
+      const left = Math.max(0, most - spent.tokens - held.tokens);
+      return { of: "tokens", most, left, resetMs: minute - (now % minute) };
+    });
+    return states.sort((left, right) => left.left - right.left)[0];
+  }
+
+  #applied(payer: Payer): Applied[] {
+    return Object.entries(this.#parts.budgets).flatMap(([name, budget]) => {
+      const whose = whoseIs(budget, payer);
       return whose === undefined || (budget.only !== undefined && budget.only !== whose)
         ? []
         : [{ name, budget, whose }];
     });
-    if (applied.length === 0) return undefined;
-    billing?.useAccounts();
-    return {
-      reserve: (asked) => this.#reserve({ asked, applied, claim, billing, ...host }),
-      used: (model, { outputTokens }) => sizes.add(model, outputTokens),
-    };
   }
 
   async #reserve(given: {
     asked: Metered;
     applied: readonly Applied[];
-    claim: Claim;
+    payer: Payer;
     billing: Billing | undefined;
     journal: Journal;
     clock: Clock;
   }): Promise<MeterAnswer> {
-    const { asked, applied, claim, billing, journal, clock } = given;
+    const { asked, applied, payer, billing, journal, clock } = given;
     const calls = asked.beside === undefined ? [asked] : [asked, asked.beside];
     const unknown = calls.find(({ model }) => this.#parts.priceOf(model) === undefined);
     const unpriced = unknown && applied.find(({ budget }) => budget.usd !== undefined);
@@ -72,7 +110,7 @@ export class Budgets {
     const tokens = likely.reduce((sum, each) => sum + each.tokens, 0);
     const nanos = likely.reduce((sum, each) => sum + each.nanos, 0);
     const now = clock.now();
-    const byAccount = new Map(applied.map((each) => [accountOf(each, claim, now), each]));
+    const byAccount = new Map(applied.map((each) => [accountOf(each, payer, now), each]));
     const holds: Hold[] = [...byAccount].map(([account, { budget }]) => ({
       account,
       nanos,
@@ -91,7 +129,7 @@ export class Budgets {
       reached: [],
     };
     if (answer.kind === "fenced") return { verdict: "go", notices: [] }; // its writes are fenced, too
-    const notices = answer.reached.flatMap((reached) => this.#notice(reached, byAccount, claim));
+    const notices = answer.reached.flatMap((reached) => this.#notice(reached, byAccount, payer.run));
     if (answer.kind === "held") {
       billing?.held(holds);
       return { verdict: "go", notices };
@@ -117,7 +155,7 @@ export class Budgets {
     return { tokens: input + output, nanos: toNanos(cost ?? 0) };
   }
 
-  #notice({ account, spent, level }: Reached, byAccount: ReadonlyMap<string, Applied>, claim: Claim): EventBody[] {
+  #notice({ account, spent, level }: Reached, byAccount: ReadonlyMap<string, Applied>, run: string): EventBody[] {
     const found = byAccount.get(account);
     if (found === undefined) return [];
     const { name, budget, whose } = found;
@@ -135,11 +173,13 @@ export class Budgets {
     };
     this.#parts.telemetry.count("venturi.budget.reached", { budget: name, percent: String(level) });
     if (budget.per === "minute") return []; // a rate limit is reached all the time
-    const { run } = claim.ownership;
     this.#parts.log.warn(level === 100 ? "budget used up" : "budget nearly used up", { run, percent: level, ...facts });
     return [{ type: level === 100 ? "budget.exceeded" : "budget.warned", ...facts }];
   }
 }
+
+const isTokenRate = (budget: BudgetSettings): budget is BudgetSettings & { tokens: number } =>
+  budget.per === "minute" && budget.tokens !== undefined;
 
 /** How long an account is kept after its last reservation, ms. */
 const keptFor = ({ per }: BudgetSettings): number =>
@@ -162,7 +202,7 @@ const amount = (nanos: number, tokens: number | undefined, usd: number | undefin
 const whoseText = ({ of }: BudgetSettings, whose: string): string =>
   of === "service" ? "" : `of the ${of} "${whose}"`;
 
-function whoseIs({ of }: BudgetSettings, { tenant, request, ownership }: Claim): string | undefined {
+function whoseIs({ of }: BudgetSettings, { run, tenant, request }: Payer): string | undefined {
   switch (of) {
     case "service":
       return "";
@@ -177,16 +217,16 @@ function whoseIs({ of }: BudgetSettings, { tenant, request, ownership }: Claim):
     case "session":
       return request.session === undefined ? undefined : `${tenant}/${request.session}`;
     case "run":
-      return ownership.run;
+      return run;
   }
 }
 
 /** One per budget, owner and period. Keys and sessions of the same name in two tenants are two. */
-function accountOf({ name, budget, whose }: Applied, { tenant, request, ownership }: Claim, now: number): string {
+function accountOf({ name, budget, whose }: Applied, { run, tenant, request }: Payer, now: number): string {
   const time = new Date(now).toISOString();
   const period = {
-    run: ownership.run,
-    session: request.session === undefined ? ownership.run : `${tenant}/${request.session}`,
+    run,
+    session: request.session === undefined ? run : `${tenant}/${request.session}`,
     minute: time.slice(0, 16),
     hour: time.slice(0, 13),
     day: time.slice(0, 10),

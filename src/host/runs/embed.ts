@@ -2,6 +2,7 @@ import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import { untranslated } from "../../core/model/native.ts";
 import { bothGrants, permittedNative } from "../../core/model/native-rules.ts";
+import { costOf, type PriceOf } from "../../core/model/prices.ts";
 import { checkedUsage } from "../../core/model/usage.ts";
 import type { Embedded, EmbedInput } from "../../core/ports/runs.ts";
 
@@ -9,7 +10,7 @@ import type { Embedded, EmbedInput } from "../../core/ports/runs.ts";
 export async function embed(
   agent: AgentDefinition,
   { agent: _, native, compat, caller, ...asked }: EmbedInput,
-  signal: AbortSignal,
+  { signal, priceOf }: { readonly signal: AbortSignal; readonly priceOf: PriceOf },
 ): Promise<Embedded> {
   const op = "provider.embed";
   const target = agent.model.targets.find(({ port }) => port.embed !== undefined);
@@ -34,5 +35,6 @@ export async function embed(
   if (!vectors.every((vector) => vector.every(Number.isFinite))) {
     throw new VenturiError(op, "llm_error", `${target.name} answered with a vector that is not made of numbers`);
   }
-  return { ...rest, vectors, usage: checkedUsage(usage), warnings };
+  const cost = costOf(checkedUsage(usage), priceOf(target.name));
+  return { ...rest, vectors, usage: checkedUsage(usage), ...(cost === undefined ? {} : { cost }), warnings };
 }

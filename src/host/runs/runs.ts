@@ -16,6 +16,7 @@ import { Journal } from "../../core/journal/journal.ts";
 import { Clock } from "../../core/ports/clock.ts";
 import { inputWeight, Memory } from "../../core/ports/held.ts";
 import { Log } from "../../core/ports/log.ts";
+import type { RateState } from "../../core/ports/rate.ts";
 import type {
   AgentInfo,
   CountOptions,
@@ -362,8 +363,11 @@ export class HostRuns implements Runs {
     const { revisions } = this.#parts;
     const lease = revisions.acquire();
     try {
-      const agent = agentNamed(revisions.current.agents, request.agent);
-      return await embed(agent, request, signal ?? new AbortController().signal);
+      const { agents, priceOf } = revisions.current;
+      return await embed(agentNamed(agents, request.agent), request, {
+        signal: signal ?? new AbortController().signal,
+        priceOf,
+      });
     } finally {
       lease.release();
     }
@@ -387,6 +391,16 @@ export class HostRuns implements Runs {
         log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
       );
     });
+  }
+
+  tokenRate(run: string): (() => Promise<RateState | undefined>) | undefined {
+    const { journal, clock, revisions } = this.#parts;
+    const { budgets } = revisions.current;
+    if (!budgets.limitTokensPerMinute || journal.balances === undefined) return undefined;
+    return async () => {
+      const { tenant, request } = await this.get(run);
+      return await budgets.tokenRate({ run, tenant, request }, { journal, clock });
+    };
   }
 
   agents(): readonly AgentInfo[] {

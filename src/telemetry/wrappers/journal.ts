@@ -11,7 +11,7 @@ const slow = 1_000;
 
 /** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, wire, workers, blobs, keyValues, free, backlog, usage, reserve } = journal;
+  const { keepWire, keepDigest, wire, workers, blobs, keyValues, free, backlog, usage, reserve, balances } = journal;
   const appends = new Appends();
   return {
     lease: journal.lease,
@@ -75,6 +75,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     ...(backlog === undefined ? {} : { backlog: backlog.bind(journal) }),
     ...(usage === undefined ? {} : { usage: usage.bind(journal) }),
     ...(reserve === undefined ? {} : { reserve: reserve.bind(journal) }),
+    ...(balances === undefined ? {} : { balances: balances.bind(journal) }),
     ...(workers === undefined ? {} : { workers: workers.bind(journal) }),
   };
 }

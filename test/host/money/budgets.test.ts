@@ -167,6 +167,32 @@ describe("a budget", () => {
     expect(await refusal("{ a: { of: nobody, usd: 1, per: day } }")).to.match(
       /budgets\.a\.of: expected one of service, tenant/,
     );
+    // `^` is where the mistake is.
+    for (const [budget, said] of [
+      ["{ of: user, only: ^ada, usd: 1, per: day }", "only: write the user with its tenant, such as default/ada"],
+      ["{ of: session, only: ^s, usd: 1, per: day }", "only: write the session with its tenant, such as default/s"],
+      ["{ of: service, only: ^x, usd: 1, per: day }", "only: a budget of the service is of no one alone"],
+      ["{ of: run, only: ^x, usd: 1, per: run }", "only: a budget of runs is of no one alone"],
+      ["{ of: agent, only: ^bb, usd: 1, per: day }", 'only: there is no agent "bb"'],
+      ["{ of: agent, only: b, tokens: ^0, per: day }", "tokens: a budget must be more than 0"],
+      ["{ of: agent, only: b, tokens: ^1.5, per: day }", "tokens: "],
+      ["{ of: tenant, usd: ^1 EUR, per: day }", "usd: expected"],
+      ["{ of: tenant, usd: ^.nan, per: day }", "usd: "],
+      ["{ of: tenant, usd: 1, per: ^week }", "per: expected one of run, session, minute"],
+      ["{ of: tenant, usd: 1, per: day, onExceed: ^stop }", "onExceed: expected one of refuse"],
+    ] as const) {
+      const written = `{ a: ${budget} }`;
+      const column = "budgets: ".length + written.indexOf("^") + 1;
+      expect(await refusal(written.replace("^", "")), budget).to.satisfy((answer: string) =>
+        answer.startsWith(`9:${column} budgets.a.${said}`),
+      );
+    }
+    const saved = "{ a: { of: tenant, usd: 1, per: day, onExceed: cheaper } }";
+    expect(await refusal(saved)).to.equal("accepted");
+    const dear = folder.write({ "venturi.yaml": config(saved).replace("economy: demo/small, ", "") });
+    expect(await loadConfig({ file: dear, env: {} }).catch((thrown: Error) => thrown.message)).to.match(
+      /:9:\d+ budgets\.a\.onExceed: no entry of models has an `economy` to go on with$/,
+    );
     const wrong = folder.write({ "venturi.yaml": config("{}").replace("economy: demo/small", "economy: none/small") });
     const said = await loadConfig({ file: wrong, env: {} }).catch((thrown: Error) => thrown.message);
     expect(said).to.match(/:4:\d+ models\.main\.economy: "none" is not among the providers/);

@@ -73,5 +73,16 @@ describe("prices", () => {
       /^7:12 prices\.gpt\/x\.inputs: unknown key/,
     );
     expect(await refusal("  gpt/x: { input: .inf, output: 2 }")).to.match(/^7:19 /);
+    for (const [price, said] of [
+      ["{ input: .nan, output: 2 }", /^7:19 prices\.gpt\/x\.input: expected USD per million tokens/],
+      ["{ input: 1, output: 2000001 }", /^7:30 prices\.gpt\/x\.output: a price is in USD per million tokens/],
+      ["{ input: 1, output: 2, cacheRead: -0.1 }", /^7:44 prices\.gpt\/x\.cacheRead: a price can't be negative/],
+      ["{ input: 1, output: 2, currency: USD }", /^accepted$/],
+      ["{ input: 1, output: 2, currency: usd }", /^7:43 prices\.gpt\/x\.currency: prices are in USD; convert them/],
+      ["{ input: 1, output: 2, long: { over: 0, input: 1, output: 1 } }", /^7:47 prices\.gpt\/x\.long\.over: /],
+      ["{ input: 1, output: 2, long: { over: 5 } }", /^7:33 prices\.gpt\/x\.long\.input: this key is required/],
+      ["3", /^7:10 prices\.gpt\/x: expected/],
+    ] as const)
+      expect(await refusal(`  gpt/x: ${price}`), price).to.match(said);
   });
 });

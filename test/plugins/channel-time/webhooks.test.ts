@@ -78,6 +78,28 @@ tools: { clock: { type: clock, approval: always } }`);
     expect(seqs).to.deep.equal([...seqs].sort((left, right) => left - right));
   }).timeout(60_000);
 
+  it("tell once that a budget is nearly and wholly used up, and what a run cost", async () => {
+    const events = "[run.finished, run.failed, budget.reached]";
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, events: ${events} } }
+models: { main: { chain: [demo/small], options: { maxTokens: 10 } } }
+agents: { assistant: { model: main } }
+prices: { demo/small: { input: 1, output: 1 } }
+budgets: { all: { of: service, tokens: 100, per: month } }`);
+    let failed = 0;
+    for (let runs = 0; runs < 20 && failed < 2; runs++) {
+      const seen = receiver.taken.length;
+      await start();
+      await until(() => receiver.taken.slice(seen).some(({ body }) => body.type.startsWith("run.")));
+      failed = receiver.taken.filter(({ body }) => body.type === "run.failed").length;
+    }
+    const told = receiver.taken.map(({ body }) => body);
+    const reached = told.filter(({ type }) => type === "budget.reached").map(({ data }) => data);
+    expect(reached.map(({ percent }) => percent)).to.deep.equal([80, 100].slice(-reached.length));
+    expect(reached.at(-1)).to.deep.include({ budget: "all", of: "service", per: "month", limit: { tokens: 100 } });
+    expect(failed).to.equal(2);
+    expect(told[0]?.data.cost).to.be.greaterThan(0);
+  });
+
   it("give up after their attempts, list the dead letter, and send it again on request under the same id", async () => {
     service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, attempts: 1 } }`);
     receiver.answer = () => 503;
