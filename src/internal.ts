@@ -7,7 +7,7 @@ export { codes, isCode } from "./core/errors/codes.ts";
 export { complaintsOf } from "./core/errors/complaints.ts";
 export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts";
 export { parseUntrusted } from "./core/errors/untrusted-json.ts";
-export { Journal, tooManyRuns } from "./core/journal/journal.ts";
+export { Journal, keyMemory, tooManyRuns } from "./core/journal/journal.ts";
 export { mostListed } from "./core/journal/key-values.ts";
 export { amountOf, sumUsage, UsageSums, usageFigures, usageKeys } from "./core/journal/money.ts";
 export {

@@ -118,7 +118,7 @@ export class MemoryJournal implements Journal {
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const op = "journal.enqueue";
     this.#usable(op);
-    const known = item.key === undefined ? undefined : this.#table.byKey(item.tenant, item.key);
+    const known = item.key === undefined ? undefined : this.#table.byKey(item.tenant, item.key, this.#clock.now());
     if (known !== undefined) return { run: known, existing: true };
     if (this.#table.runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} already exists`);
     const busy = this.#table.isBusy(item.tenant, item.session);
@@ -268,7 +268,7 @@ export class MemoryJournal implements Journal {
     const gone = ended.filter(isGone);
     this.#accounts.forget(this.#clock.now());
     for (const run of gone) {
-      this.#table.forget(run);
+      this.#table.forget(run, this.#clock.now());
       this.#blobs.forget(run.run);
     }
     return gone.length;
@@ -345,7 +345,7 @@ export class MemoryJournal implements Journal {
     const last = stored.events.at(-1);
     if (last && isTerminal(last)) stored.outcome = outcomeOf(last);
     this.#table.open.delete(stored.run);
-    const dropped = this.#table.dropBeyond(this.#keep);
+    const dropped = this.#table.dropBeyond(this.#keep, this.#clock.now());
     if (dropped !== undefined) this.#blobs.forget(dropped.run);
   }
 

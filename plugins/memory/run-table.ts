@@ -1,5 +1,9 @@
+import { keyMemory } from "venturi/internal";
 import type { Enqueue } from "venturi/plugin";
 import { type StoredRun, storedRun } from "./run.ts";
+
+/** Keys of removed runs that are remembered: about 20 MB. */
+const mostRemoved = 100_000;
 
 /** The stored runs, and what they are found by. */
 export class RunTable {
@@ -8,6 +12,8 @@ export class RunTable {
   /** Unfinished runs. */
   readonly open = new Map<string, StoredRun>();
   readonly #keys = new Map<string, string>();
+  /** Of removed runs, the oldest first. */
+  readonly #removed = new Map<string, { readonly run: string; readonly at: number }>();
   #order = 0;
 
   add(item: Enqueue, now: number): StoredRun {
@@ -18,21 +24,32 @@ export class RunTable {
     return stored;
   }
 
-  byKey(tenant: string, key: string): string | undefined {
-    return this.#keys.get(nameOf(tenant, key));
+  /** The run that has the key, or had it and was removed. */
+  byKey(tenant: string, key: string, now: number): string | undefined {
+    const name = nameOf(tenant, key);
+    const removed = this.#removed.get(name);
+    return this.#keys.get(name) ?? (removed === undefined || isOver(removed, now) ? undefined : removed.run);
   }
 
-  forget(stored: StoredRun): void {
+  forget(stored: StoredRun, now: number): void {
     this.runs.delete(stored.run);
-    if (stored.key !== undefined) this.#keys.delete(nameOf(stored.tenant, stored.key));
+    if (stored.key === undefined) return;
+    const name = nameOf(stored.tenant, stored.key);
+    this.#keys.delete(name);
+    this.#removed.delete(name);
+    this.#removed.set(name, { run: stored.run, at: now });
+    for (const [oldest, removed] of this.#removed) {
+      if (this.#removed.size <= mostRemoved && !isOver(removed, now)) return;
+      this.#removed.delete(oldest);
+    }
   }
 
   /** Forgets the oldest ended run if there are more than `most`. */
-  dropBeyond(most: number): StoredRun | undefined {
+  dropBeyond(most: number, now: number): StoredRun | undefined {
     if (this.runs.size - this.open.size <= most) return undefined;
     for (const oldest of this.runs.values()) {
       if (oldest.state !== "done") continue;
-      this.forget(oldest);
+      this.forget(oldest, now);
       return oldest;
     }
     return undefined;
@@ -53,6 +70,8 @@ export class RunTable {
     return count;
   }
 }
+
+const isOver = ({ at }: { readonly at: number }, now: number): boolean => now - at > keyMemory;
 
 /** A tenant-scoped name. The length prefix keeps ("a", "b c") and ("a b", "c") apart. */
 export const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;

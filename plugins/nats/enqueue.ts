@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { keyMemory } from "venturi/internal";
 import { type Claim, type Enqueue, VenturiError } from "venturi/plugin";
 import type { Callers, LimitedCaller } from "./callers.ts";
 import { aboutNow } from "./engine-time.ts";
 import { failed } from "./failures.ts";
 import type { Names } from "./names.ts";
+import { isRemoved, isTombstone } from "./removed-keys.ts";
 import { type Asked, readRequest } from "./requests.ts";
 import type { SessionName, Sessions } from "./sessions.ts";
 import { fence, originText, type Standing, standingText } from "./standing.ts";
@@ -39,11 +41,15 @@ export class Enqueueing {
     const { tenant, session, key, request, claimFor } = item;
     let { run } = item;
     if (key !== undefined) {
-      const reserved = await this.#reserve(this.#options.names.key(tenant, key), run);
+      const subject = this.#options.names.key(tenant, key);
+      const reserved = await this.#reserve(subject, run);
       run = reserved.run;
+      if (reserved.removed) return { run, existing: true };
       if (reserved.existing) {
         const there = await readRequest(op, this.#options, run);
         if (there) return this.#existing(item, run, there);
+        // Removed since the key was read: the key says so before the run is gone.
+        if (await isRemoved(op, this.#options, { subject, run })) return { run, existing: true };
       }
     }
     const caller = limited(item);
@@ -121,8 +127,11 @@ export class Enqueueing {
     }
   }
 
-  /** The run that permanently owns the key; unless its id was voided, which only happens to a run that was never created. */
-  async #reserve(subject: string, run: string): Promise<{ run: string; existing: boolean }> {
+  /**
+   * The run that owns the key, until a day after its removal; unless its id was voided, which only happens to a run that was never
+   * created.
+   */
+  async #reserve(subject: string, run: string): Promise<{ run: string; existing: boolean; removed?: boolean }> {
     const { store, names } = this.#options;
     const deadline = performance.now() + store.timeout;
     for (let seq = 0; ; ) {
@@ -131,7 +140,9 @@ export class Enqueueing {
       const there = await store.last(op, names.index, subject);
       if (there) {
         const first = textOf(there.data);
-        if (first === run || !(await this.#isVoid(first))) return { run: first, existing: true };
+        if (isTombstone(there)) {
+          if (aboutNow() - there.time <= keyMemory) return { run: first, existing: true, removed: true };
+        } else if (first === run || !(await this.#isVoid(first))) return { run: first, existing: true };
       }
       seq = there?.seq ?? 0;
       if (performance.now() > deadline)

@@ -54,6 +54,13 @@ export class Names {
   key(tenant: string, key: string): string {
     return `v.${this.space}.i.k.${digest(within(tenant, key))}`;
   }
+  /** Beside the key of a removed run. */
+  removedKey(key: string): string {
+    return `v.${this.space}.i.g.${key.slice(key.lastIndexOf(".") + 1)}`;
+  }
+  keyOf(removedKey: string): string {
+    return `v.${this.space}.i.k.${removedKey.slice(removedKey.lastIndexOf(".") + 1)}`;
+  }
   session(tenant: string, session: string): string {
     return `v.${this.space}.i.s.${digest(within(tenant, session))}`;
   }

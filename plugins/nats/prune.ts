@@ -4,6 +4,7 @@ import type { Blobs } from "./blobs.ts";
 import type { Callers } from "./callers.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
+import { forgetKeys, rememberKey } from "./removed-keys.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Store } from "./store.ts";
 import { empty } from "./stored.ts";
@@ -47,6 +48,7 @@ export async function prune(options: Pruning, limits: PruneOptions): Promise<num
     return 1;
   };
   const counts = await Promise.all(Array.from({ length: atOnce }, () => pruneInSteps(limits, step)));
+  await forgetKeys(op, options, now);
   await options.blobs.sweep();
   return counts.reduce((sum, count) => sum + count, 0);
 }
@@ -61,8 +63,8 @@ async function remove(options: Pruning, known: Known, wires: number): Promise<vo
   const purge = (stream: string, filter: string) => store.api(op, `STREAM.PURGE.${stream}`, { filter });
   if (session !== undefined) await sessions.leave(op, { tenant, session }, run);
   if (caller !== undefined) await callers.leave(op, { tenant, id: caller }, run);
+  if (key !== undefined) await rememberKey(op, options, { run, tenant, key });
   await purge(names.stream(shard), names.run(run, "*"));
-  if (key !== undefined) await purge(names.index, names.key(tenant, key));
   if (wires > 0) {
     await purge(names.wires, names.wire(run));
     await blobs.release(run);

@@ -276,6 +276,7 @@ export class PostgresJournal implements Journal {
     const count = await pruneInSteps(options, step);
     for (const statement of [
       this.#sql.forgetWorkers,
+      this.#sql.forgetKeys,
       this.#sql.forgetAccounts,
       this.#sql.forgetUses,
       this.#sql.forgetBlobs,

@@ -270,6 +270,11 @@ export const migrations: readonly string[] = [
     WHERE d.run = r.id AND r.outcome = 'failed' AND d.code = 'stream_interrupted';
   CREATE INDEX runs_cancelled ON $.runs (id) WHERE outcome = 'cancelled';
   `,
+  // Keys of removed runs, as hashes: for a day a repeated request is answered with the run it had.
+  `
+  CREATE TABLE $.removed_keys (name bytea PRIMARY KEY, run text NOT NULL, removed_at timestamptz NOT NULL);
+  CREATE INDEX removed_keys_at ON $.removed_keys (removed_at);
+  `,
 ];
 
 /** A permanently unusable database; the message is for people. */

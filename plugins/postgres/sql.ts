@@ -1,4 +1,4 @@
-import { pageBytes, usageFigures } from "venturi/internal";
+import { keyMemory, pageBytes, usageFigures } from "venturi/internal";
 
 const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
@@ -14,6 +14,11 @@ const replaceDigest = `ON CONFLICT (run) DO UPDATE SET ms = excluded.ms, code = 
 
 /** A time in the future was left by a clock that was set back; it counts as past, or leases would last for ever. */
 const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2::float8)`;
+
+/** What is left of a removed run's key: it may be a person's name. The length keeps ("a", "b c") and ("a b", "c") apart. */
+const keyName = (tenant: string, key: string) =>
+  `sha256(convert_to(length(${tenant}) || ' ' || ${tenant} || ' ' || ${key}, 'UTF8'))`;
+const isTaken = `(removed_at > now() - ${keyMemory} * interval '1 millisecond')`;
 
 /** One text with separators costs a fraction of an array's quoting on both sides. JSON never contains this byte. */
 const bodies = "string_to_array($5::text, chr(30))";
@@ -84,7 +89,9 @@ export const statements = (schema: string) => ({
         AND first >= (SELECT max(first) FROM ${schema}.records WHERE run = r.id AND first <= i.after + 1)
     ) c) p WHERE before < ${pageBytes} ORDER BY run, first`,
 
-  findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2`,
+  /** The run that has the key, or had it and was removed. */
+  findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2
+    UNION ALL SELECT run FROM ${schema}.removed_keys WHERE name = ${keyName("$1::text", "$2::text")} AND ${isTaken}`,
   findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
   /** Needs `lock` on the caller, or two concurrent enqueues would both find room. */
   countOpen: `SELECT count(*)::int AS open FROM ${schema}.runs
@@ -100,7 +107,9 @@ export const statements = (schema: string) => ({
         CASE WHEN busy OR $6::text IS NULL THEN 'ready' ELSE 'running' END,
         CASE WHEN busy OR $6::text IS NULL THEN 0 ELSE 1 END,
         CASE WHEN busy THEN NULL ELSE $6::text END
-      FROM busy WHERE NOT (busy AND $7::boolean) ON CONFLICT DO NOTHING RETURNING state
+      FROM busy WHERE NOT (busy AND $7::boolean)
+        AND NOT EXISTS (SELECT 1 FROM ${schema}.removed_keys WHERE name = ${keyName("$10::text", "$2::text")} AND ${isTaken})
+      ON CONFLICT DO NOTHING RETURNING state
     )
     SELECT added.state, busy.busy, CASE WHEN added.state = 'ready' AND NOT busy.busy THEN pg_notify($8, $9)::text END AS notified
     FROM added CROSS JOIN busy`,
@@ -198,6 +207,9 @@ export const statements = (schema: string) => ({
         OR run = ANY($4::text[]))
       LIMIT $3
     ), uses AS (DELETE FROM ${schema}.blob_uses u USING old, ${schema}.runs r WHERE r.id = old.id AND u.run = r.run
+    ), keys AS (INSERT INTO ${schema}.removed_keys (name, run, removed_at)
+      SELECT ${keyName("r.tenant", "r.key")}, r.run, ${now} FROM old JOIN ${schema}.runs r ON r.id = old.id WHERE r.key IS NOT NULL
+      ON CONFLICT (name) DO UPDATE SET run = excluded.run, removed_at = excluded.removed_at
     ), records AS (DELETE FROM ${schema}.records c USING old WHERE c.run = old.id
     ), digests AS (DELETE FROM ${schema}.digests d USING old WHERE d.run = old.id
     ), signals AS (DELETE FROM ${schema}.signals s USING old WHERE s.run = old.id
@@ -219,6 +231,7 @@ export const statements = (schema: string) => ({
      FROM ${schema}.usage ${conditions} ${order === "" ? "HAVING count(*) > 0" : `GROUP BY ${order} ORDER BY ${order}`}`,
   forgetAccounts: `DELETE FROM ${schema}.accounts a WHERE until < extract(epoch FROM ${now}) * 1000
     AND NOT EXISTS (SELECT 1 FROM ${schema}.holds h WHERE h.account = a.account)`,
+  forgetKeys: `DELETE FROM ${schema}.removed_keys WHERE NOT ${isTaken}`,
   /** Long after any lease has expired. */
   forgetWorkers: `DELETE FROM ${schema}.workers WHERE seen_at < ${now} - interval '1 day'`,
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Prunable, Sweep } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
@@ -11,9 +12,16 @@ const few = 64;
 const atOnce = 500;
 const most = 20_000;
 
+/** What is left of a removed run's key: it may be a person's name. The length keeps ("a", "b c") and ("a b", "c") apart. */
+export const keyName = (tenant: string, key: string): string =>
+  createHash("sha256").update(`${tenant.length} ${tenant} ${key}`).digest("base64url");
+
 interface Ended {
   readonly id: number;
   readonly tail: number;
+  readonly run: string;
+  readonly tenant: string;
+  readonly key: string | null;
 }
 
 /**
@@ -40,11 +48,12 @@ export class Pruning {
   doom(which: Prunable, sweeper: number, limit: number): number {
     const until = performance.now() + stepMs;
     let count = 0;
-    for (const { id, tail } of this.#find(which, limit)) {
+    for (const { id, tail, run, tenant, key } of this.#find(which, limit)) {
       if (count > 0 && performance.now() > until) break;
       for (const statement of sql.deleteRun) this.#ask.run(statement, id);
       // Last, because a full file has no room for it before.
       this.#ask.run(sql.doom, id, tail, sweeper);
+      if (key !== null) this.#ask.run(sql.rememberKey, keyName(tenant, key), run);
       count += 1;
     }
     return count;

@@ -240,6 +240,11 @@ export const migrations: readonly string[] = [
     WHERE outcome = 'failed' AND id IN (SELECT run FROM digests WHERE code = 'stream_interrupted');
   CREATE INDEX runs_cancelled ON runs (id) WHERE outcome = 'cancelled';
   `,
+  // Keys of removed runs, as hashes: for a day a repeated request is answered with the run it had.
+  `
+  CREATE TABLE removed_keys (name TEXT PRIMARY KEY, run TEXT NOT NULL, removed_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX removed_keys_at ON removed_keys (removed_at);
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

@@ -179,7 +179,7 @@ export const listAudit = `SELECT number, at, action, actor, tenant, run, details
     AND (:cursor IS NULL OR number < :cursor)
   ORDER BY number DESC LIMIT :limit`;
 
-const ended = "SELECT id, tail FROM runs WHERE state = 'done'";
+const ended = "SELECT id, tail, run, tenant, key FROM runs WHERE state = 'done'";
 export const findNamed = `${ended} AND run IN (SELECT value FROM json_each(:runs)) LIMIT :limit`;
 export const findOld = `${ended} AND ended_at < ${now} - :olderThan LIMIT :limit`;
 export const findUpTo = `${ended} AND id <= :upTo LIMIT :limit`;
@@ -195,6 +195,11 @@ export const deleteRun = [
   "DELETE FROM runs WHERE id = ?",
 ];
 export const doom = "INSERT INTO doomed (run, tail, sweeper) VALUES (?, ?, ?)";
+/** `keyMemory` of the port, which the thread of the store does not load. */
+const keyMemory = 86_400_000;
+export const rememberKey = `INSERT OR REPLACE INTO removed_keys (name, run, removed_at) VALUES (?, ?, ${now})`;
+export const findRemovedKey = `SELECT run FROM removed_keys WHERE name = ? AND removed_at > ${now} - ${keyMemory}`;
+export const forgetKeys = `DELETE FROM removed_keys WHERE removed_at <= ${now} - ${keyMemory}`;
 export const countDoomed = "SELECT count(*) AS runs, coalesce(max(tail), 0) AS tail FROM doomed WHERE sweeper = ?";
 export const adoptDoomed = "UPDATE doomed SET sweeper = ?";
 export const forgetDoomed = "DELETE FROM doomed WHERE sweeper = ?";

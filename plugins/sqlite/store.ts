@@ -38,7 +38,7 @@ import type {
   ThreadData,
   WireRow,
 } from "./protocol.ts";
-import { Pruning } from "./pruning.ts";
+import { keyName, Pruning } from "./pruning.ts";
 import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
@@ -209,7 +209,8 @@ export class Store implements Omit<Operations, "close"> {
     return this.#write(() => {
       const count = this.#pruning.doom(which, sweeper, pruneStep);
       if (count === 0)
-        for (const statement of [sql.forgetWorkers, forgetAccounts, ...sql.forgetBlobs]) this.#ask.run(statement);
+        for (const statement of [sql.forgetWorkers, sql.forgetKeys, forgetAccounts, ...sql.forgetBlobs])
+          this.#ask.run(statement);
       return count;
     });
   }
@@ -349,7 +350,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   #enqueue(row: EnqueueRow): Enqueued {
-    const known = row.key === null ? undefined : this.#ask.get<{ run: string }>(sql.findKey, row.tenant, row.key);
+    const known = row.key === null ? undefined : this.#byKey(row.tenant, row.key);
     if (known) return { kind: "existing", run: known.run };
     if (this.#ask.get(sql.findRun, row.run)) return { kind: "conflict", message: `the run ${row.run} already exists` };
     const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session) !== undefined;
@@ -367,6 +368,11 @@ export class Store implements Omit<Operations, "close"> {
     return claim
       ? { kind: "stored", claim: { ...claim, request: row.request }, work: false }
       : { kind: "stored", work: true };
+  }
+
+  /** The run that has the key, or had it and was removed. */
+  #byKey(tenant: string, key: string): { run: string } | undefined {
+    return this.#ask.get(sql.findKey, tenant, key) ?? this.#ask.get(sql.findRemovedKey, keyName(tenant, key));
   }
 
   /** As `fitPage` of venturi/plugin, which this thread does not load. */

@@ -177,7 +177,43 @@ export function readCases(bench: JournalBench): void {
       assert.deepEqual(left, [open.run, ...ended.slice(3)]);
       assert.deepEqual(await journal.read(ended[0] ?? "", 0, 10), []);
       assert.deepEqual(await journal.signals(ended[0] ?? "", 0), []);
-      assert.equal((await journal.enqueue(enqueueing({ key: "key-0" }))).existing, false);
+    });
+
+    it("answers a repeated enqueue with the run that was removed, and starts none", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      const tenant = freshName("tenant");
+      const [pruned, named] = [freshName("key"), freshName("key")];
+      const runs = new Map<string, string>();
+      for (const key of [pruned, named]) {
+        const { ownership } = await claimed(journal, { tenant, key });
+        await finish(journal, ownership);
+        runs.set(key, ownership.run);
+        assert.equal(await journal.prune(key === named ? { runs: [ownership.run] } : { keep: 0 }), 1);
+      }
+      for (const [key, run] of runs) {
+        assert.deepEqual(await other.enqueue(enqueueing({ tenant, key, claimFor: "w" })), { run, existing: true });
+        assert.equal(await other.get(run), undefined);
+      }
+      // Nobody else's key, and no other key.
+      assert.equal((await other.enqueue(enqueueing({ tenant: `${tenant}2`, key: named }))).existing, false);
+      assert.equal((await other.enqueue(enqueueing({ tenant, key: freshName("key") }))).existing, false);
+      assert.equal((await other.list({ tenant })).runs.length, 1);
+    });
+
+    it("makes no second run of a key while its run is being removed", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      for (let n = 0; n < 5; n++) {
+        const key = freshName("key");
+        const { ownership } = await claimed(journal, { key });
+        await finish(journal, ownership);
+        const answers = await Promise.all([
+          journal.prune({ runs: [ownership.run] }),
+          ...Array.from({ length: 4 }, (_, each) => (each % 2 ? journal : other).enqueue(enqueueing({ key }))),
+        ]);
+        assert.deepEqual(answers.slice(1), Array(4).fill({ run: ownership.run, existing: true }));
+      }
     });
 
     it("removes nothing once its signal has aborted", async () => {

@@ -27,7 +27,6 @@ export class Client {
   done = false;
   /** What is expected of the store when everything is over. */
   readonly runs: string[] = [];
-  removed: string | undefined;
 
   constructor(parts: ClientParts, name: string, session: string) {
     this.#parts = parts;
@@ -53,7 +52,7 @@ export class Client {
     if (decisions.chance(profile.removes)) {
       await this.#insist("removes", (runs) => runs.remove(run), "not_found");
       coverage.count("removed");
-      this.removed = run;
+      if (decisions.chance(0.5)) await this.#startAgain(run);
     }
     this.done = true;
   }
@@ -66,12 +65,17 @@ export class Client {
       if (tries++ > 0) engine.coverage.count("started again by key");
       return runs.start({ agent: "tester", input: { text: "go" }, ...session }, { key: this.#name });
     });
-    if (!engine.world.decisions.chance(0.3)) return run;
+    if (engine.world.decisions.chance(0.3)) await this.#startAgain(run);
+    return run;
+  }
+
+  async #startAgain(run: string): Promise<void> {
+    const { world, profile } = this.#parts.engine;
+    const session = profile.session ? { session: this.#session } : {};
     const again = await this.#insist("starts once more", (runs) =>
       runs.start({ agent: "tester", input: { text: "go" }, ...session }, { key: this.#name }),
     );
-    if (again.run !== run) engine.world.violated(`${this.#name} has started ${run} and ${again.run} with one key`);
-    return run;
+    if (again.run !== run) world.violated(`${this.#name} has started ${run} and ${again.run} with one key`);
   }
 
   async #fork(run: string, after: number): Promise<string> {

@@ -35,6 +35,7 @@ export const wanted = [
     "retracted",
     "reconnect",
     "started again by key",
+    "start repeated after the removal",
   ],
   ...["append lost", "append late", "append twice", "append refused", "claim lost", "enqueue lost", "signal lost"],
 ] as const;

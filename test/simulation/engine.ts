@@ -114,9 +114,10 @@ export class Engine {
     if (method === "release") this.released.add((given[0] as Ownership).run);
     if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
     if (method === "enqueue") {
-      this.#reborn(given[0] as { run: string });
       answer?.then((enqueued) => {
-        this.#accepted.add((enqueued as { run: string }).run);
+        const { run, existing } = enqueued as { run: string; existing: boolean };
+        if (existing && this.isGone(run)) this.coverage.count("start repeated after the removal");
+        this.#accepted.add(run);
         this.#claimed(claimIn(enqueued));
       }, nothing);
     }
@@ -128,22 +129,7 @@ export class Engine {
 
   readonly #gone = new Set<string>();
   isGone(run: string): boolean {
-    return this.#gone.has(run) || this.reborn.has(run);
-  }
-
-  /** Nobody waits for their end. */
-  readonly reborn = new Set<string>();
-
-  /** A removed run frees its key, so a request that was on its way for so long is a new run, with the old one's name. */
-  #reborn({ run }: { run: string }): void {
-    if (!this.#gone.delete(run)) return;
-    this.coverage.count("started again after its removal");
-    this.reborn.add(run);
-    this.events.delete(run);
-    this.#encoded.delete(run);
-    this.#claims.delete(run);
-    this.endedAt.delete(run);
-    this.startedAt.delete(run);
+    return this.#gone.has(run);
   }
 
   async #restored({ run }: { run: string }): Promise<void> {

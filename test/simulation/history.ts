@@ -178,13 +178,11 @@ function check(engine: Engine, clients: readonly Client[]): void {
   const { world, events, restored: forked } = engine;
   for (const { run, seq } of engine.changed()) world.violated(`${run}: event ${seq} was changed after it was stored`);
   const known = new Set(clients.flatMap(({ runs }) => runs));
-  const anyRemoved = clients.some(({ removed }) => removed !== undefined);
   for (const [run, stored] of events) {
     const say = (what: string) => world.violated(`${run}: ${what}`);
     // A fork has no key: when its answer is lost, the client forks again and nobody answers the first one's questions.
-    // A removed run takes its key with it: a start that arrives after that is a new one.
-    if (!known.has(run) && !forked.has(run) && !anyRemoved) say("no client knows of it");
-    if (!known.has(run) || engine.reborn.has(run)) continue;
+    if (!known.has(run) && !forked.has(run)) say("no client knows of it");
+    if (!known.has(run)) continue;
     const ends = stored.filter(isTerminal);
     if (ends.length !== 1) say(`has ${ends.length} terminal events`);
     const last = stored.at(-1);

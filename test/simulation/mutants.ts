@@ -27,8 +27,19 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "idempotency keys are ignored": {
     file: "plugins/memory/journal.js",
-    from: "item.key === undefined ? undefined : this.#table.byKey(item.tenant, item.key)",
+    from: "item.key === undefined ? undefined : this.#table.byKey(item.tenant, item.key, this.#clock.now())",
     to: "undefined",
+  },
+  "a removed run frees its key": {
+    file: "plugins/memory/run-table.js",
+    from: "this.#removed.set(name, { run: stored.run, at: now });",
+    to: "",
+  },
+  "SQLite forgets the key of a removed run": {
+    file: "plugins/sqlite/pruning.js",
+    from: "if (key !== null)",
+    to: "if (false)",
+    store: "sqlite",
   },
   "a lease never expires": {
     file: "plugins/memory/journal.js",

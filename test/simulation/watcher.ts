@@ -59,8 +59,8 @@ export class Watcher {
   }
 
   #once(seen: Set<string>, { run, type }: FeedItem & { readonly run: string }): void {
-    const { world, reborn } = this.#parts.engine;
-    if (seen.has(run) && !reborn.has(run)) world.violated(`the feed told of ${type} of ${run} twice`);
+    const { world } = this.#parts.engine;
+    if (seen.has(run)) world.violated(`the feed told of ${type} of ${run} twice`);
     seen.add(run);
   }
 

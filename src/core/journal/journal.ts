@@ -45,13 +45,22 @@ export interface Enqueue {
   readonly tenant: string;
   readonly session: string | undefined;
   readonly request: RunRequest;
-  /** Idempotency key: a second enqueue by the tenant with this key returns the first run. */
+  /**
+   * Idempotency key: a second enqueue by the tenant with this key returns the first run, also for `keyMemory` after that one was
+   * removed.
+   */
   readonly key?: string;
   /** If the session is busy: queue (default), or reject with `conflict`. */
   readonly whenBusy?: "wait" | "conflict";
   /** Claims the run for this worker in the same transaction if its session is free. */
   readonly claimFor?: string;
 }
+
+/**
+ * How long the key of a removed run stays taken, ms of engine time: a repeated request must not run a second time. On a disk
+ * only the run's id and a hash of the key are kept.
+ */
+export const keyMemory = 24 * 3_600_000;
 
 /** The rejection of `enqueue` when the caller has reached its run limit. */
 export const tooManyRuns = (most: number): VenturiError =>

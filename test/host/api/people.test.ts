@@ -152,6 +152,16 @@ for (const engine of Object.keys(engines)) {
       await bench.ask("ada", `/v1/runs/${waiting.run}/cancel`, { method: "POST" });
     });
 
+    it("a request that is repeated after its run was erased starts nothing: its key stays taken", async () => {
+      const body = { agent: "assistant", input: "once okapi" };
+      const start = () =>
+        bench.ask<{ run: string }>("ada", "/v1/runs", { body, headers: { "idempotency-key": "okapi" } });
+      const { run } = (await start()).body;
+      expect((await bench.ask("ada", `/v1/runs/${run}`, { method: "DELETE" })).status).to.equal(200);
+      expect((await start()).status).to.equal(404);
+      expect((await bench.ask<{ runs: unknown[] }>("ada", "/v1/runs?q=okapi")).body.runs).to.deep.equal([]);
+    });
+
     it("DELETE of a session erases all its runs, and none while one is under way", async () => {
       await bench.run("ada", "My name is Ada.", { session: "talk" });
       const { run } = await bench.question("ada", { session: "talk" });

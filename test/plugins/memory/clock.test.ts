@@ -1,7 +1,21 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../../plugins/memory/journal.ts";
+import { keyMemory } from "../../../src/core/journal/journal.ts";
 import { systemClock } from "../../../src/core/ports/clock.ts";
-import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
+import { claimed, enqueueing, finish, put, text } from "../../../src/testing/journal-bench.ts";
+
+describe("the key of a removed run", () => {
+  it("is free after a day, also that of a run beyond `keep`", async () => {
+    let now = 1_000;
+    const journal = new MemoryJournal({ clock: { ...systemClock, now: () => now }, keep: 1, lease: 10_000 });
+    const start = (key: string) => journal.enqueue(enqueueing({ key }));
+    for (const key of ["dropped", "kept"]) await finish(journal, (await claimed(journal, { key })).ownership);
+    now += keyMemory;
+    expect([(await start("dropped")).existing, (await start("kept")).existing]).to.deep.equal([true, true]);
+    now += 1;
+    expect([(await start("dropped")).existing, (await start("kept")).existing]).to.deep.equal([false, true]);
+  });
+});
 
 describe("a clock that jumps", () => {
   for (const hours of [-1, 1]) {

@@ -3,7 +3,8 @@ import { expect } from "chai";
 import type { SqliteJournal } from "../../../plugins/sqlite/journal.ts";
 import { Pruning } from "../../../plugins/sqlite/pruning.ts";
 import { Statements } from "../../../plugins/sqlite/statements.ts";
-import { claimed, eventsAfter, finish, put, text } from "../../../src/testing/journal-bench.ts";
+import { keyMemory } from "../../../src/core/journal/journal.ts";
+import { claimed, enqueueing, eventsAfter, finish, put, text } from "../../../src/testing/journal-bench.ts";
 import { freshFile, openFile, temporaryFolder } from "./folder.ts";
 
 /** What the file holds of runs that are gone, and how many records in all. */
@@ -44,6 +45,25 @@ async function pruneUpTo(journal: SqliteJournal, steps: number): Promise<void> {
 
 describe("a prune of a SQLite journal", () => {
   const folder = temporaryFolder();
+
+  it("keeps a hash of a removed run's key for a day", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const { ownership } = await claimed(journal, { key: "ada@example.com" });
+    await finish(journal, ownership);
+    await journal.prune({ keep: 0 });
+    expect((await journal.enqueue(enqueueing({ key: "ada@example.com" }))).existing).to.equal(true);
+    const database = new DatabaseSync(file);
+    const rows = database.prepare("SELECT * FROM removed_keys").all();
+    expect(rows).to.have.length(1);
+    expect(JSON.stringify(rows)).not.to.include("ada");
+    database.exec(`UPDATE removed_keys SET removed_at = removed_at - ${keyMemory}`);
+    expect((await journal.enqueue(enqueueing({ key: "ada@example.com" }))).existing).to.equal(false);
+    await journal.prune({});
+    expect(database.prepare("SELECT * FROM removed_keys").all()).to.have.length(0);
+    database.close();
+    await journal.close();
+  });
 
   for (const [runs, records] of [
     [3, 1_300],
