@@ -8,6 +8,7 @@ import { WebSocket } from "ws";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { frame, openRaw } from "../plugins/channel-websocket/raw-socket.ts";
+import { pager } from "./pages.ts";
 import type { Target } from "./target.ts";
 import { anyBytes, anyJson, hurt, wounds } from "./values.ts";
 
@@ -15,7 +16,9 @@ const yaml = `
 version: 1
 providers: { demo: { type: simulator, pace: 0 } }
 tools: { calculator: { type: calculator } }
-agents: { assistant: { model: demo/small, tools: [calculator], limits: { time: 3s, maxToolRounds: 2 } } }
+agents:
+  assistant: { model: demo/small, tools: [calculator], limits: { time: 3s, maxToolRounds: 2 } }
+  ${pager}: { model: demo/echo }
 journal: { type: memory }
 channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, mcp: {}, websocket: { messagesPerSecond: 5000 } }
 server: { listen: 0 }

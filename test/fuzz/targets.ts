@@ -1,6 +1,7 @@
 import { imports, journalFiles } from "./journals.ts";
 import { openMcp } from "./mcp.ts";
 import { openNative } from "./native.ts";
+import { openPages } from "./pages.ts";
 import { config, decoders, frames, schemas } from "./parsers.ts";
 import { http, openFuzzed, query, socket } from "./service.ts";
 import type { Target } from "./target.ts";
@@ -17,6 +18,7 @@ export async function openTargets(folder: string): Promise<{ targets: readonly T
     config(folder),
     http(service),
     query(service),
+    await openPages(service),
     socket(service),
     native.target,
     mcp.target,
