@@ -12,6 +12,7 @@ const slow = [
   "plugins/channel-mcp/stdio",
   "bench/benches",
   "chaos/chaos",
+  "cli/acp/acp-processes",
   "cli/reload",
   "client/follow",
   "client/socket",

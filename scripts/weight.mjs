@@ -13,6 +13,7 @@ const reasons = {
   "@fastify/swagger": "makes `/openapi.json` of the routes' schemas",
   "@fastify/websocket": "the WebSocket channel",
   "@marcbachmann/cel-js": "conditions in the configuration, in a language that ends",
+  "@agentclientprotocol/sdk": "editors, `venturi acp`",
   "@modelcontextprotocol/client": "tools of MCP servers",
   "@modelcontextprotocol/server": "agents as an MCP server",
   "@nats-io/jetstream": "the journal `nats`",

@@ -17,6 +17,7 @@ const entries: readonly Entry[] = [
   { name: "run", summary: "run an agent once and stream it to the terminal", load: () => import("./run.ts") },
   { name: "chat", summary: "chat with an agent", load: () => import("./chat.ts") },
   { name: "mcp", summary: "offer the agents as tools over stdio (MCP)", load: () => import("./mcp.ts") },
+  { name: "acp", summary: "offer the agents to an editor over stdio (ACP)", load: () => import("./acp.ts") },
   { name: "init", summary: "write a starter configuration", load: () => import("./init.ts") },
   {
     name: "validate",

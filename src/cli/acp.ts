@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors/errors.ts";
+import { openHost } from "../host/open.ts";
+import { example, globalsOrBox } from "./globals.ts";
+import { quietly } from "./quiet.ts";
+
+/** `venturi acp`: the agents in an editor that starts this program, over stdin and stdout. */
+export function configure(command: Command): void {
+  command
+    .argument("[agent]", "the agent that new sessions begin with; the configuration's first when absent")
+    .addHelpText("after", example("venturi acp", "venturi acp coder --config venturi.yaml"))
+    .action(async (agent: string | undefined) => {
+      const { config, set } = globalsOrBox(command);
+      const host = await openHost({ configFile: config, set: quietly(set) });
+      try {
+        const names = host.runs.agents().map(({ name }) => name);
+        const first = agent ?? names[0];
+        if (first === undefined || !names.includes(first)) {
+          const message = `there is no agent "${first ?? ""}"; the agents are: ${names.join(", ")}`;
+          throw new VenturiError("cli.acp", "not_found", message);
+        }
+        const { serveAcp } = await import("./acp/serve.ts");
+        await serveAcp(host, first);
+      } finally {
+        await host.close();
+      }
+    });
+}

@@ -1,0 +1,99 @@
+import type { Runs } from "../../core/ports/runs.ts";
+import { type EventOf, isTerminal, type RunEvent, type TerminalEvent } from "../../core/run/events.ts";
+import { type AskedEvent, isAnswered, isAsked } from "../../core/run/questions.ts";
+import type { Updates } from "./updates.ts";
+
+/** How far a run has been shown; `asked`: the question that it waits at. */
+export interface OpenQuestion {
+  readonly run: string;
+  readonly seq: number;
+  readonly updates: Updates;
+  readonly asked?: EventOf<"question.asked">;
+}
+
+interface Reader {
+  readonly place: OpenQuestion;
+  show(events: readonly RunEvent[]): Promise<void>;
+  /** False when only a message of the user can answer it. */
+  ask(event: AskedEvent, settled: AbortSignal): Promise<boolean>;
+}
+
+interface End {
+  readonly last?: TerminalEvent;
+  readonly open?: OpenQuestion;
+}
+
+/** Shows a run as it goes, and asks its questions meanwhile: neither waits for the other. */
+export class Following {
+  readonly ended: Promise<End>;
+  readonly #runs: Runs;
+  readonly #reader: Reader;
+  readonly #asked = new Map<string, AbortController>();
+  readonly #stop = new AbortController();
+  #open: EventOf<"question.asked"> | undefined;
+  #failed: unknown;
+
+  constructor(runs: Runs, reader: Reader) {
+    this.#runs = runs;
+    this.#reader = reader;
+    this.ended = this.#follow();
+  }
+
+  async #follow(): Promise<End> {
+    const { run, updates } = this.#reader.place;
+    let { seq } = this.#reader.place;
+    try {
+      for (const question of seq === 0 ? [] : await this.#runs.pending(run)) await this.#again(question.call);
+      for await (const batch of this.#runs.follow(run, { after: seq, signal: this.#stop.signal, channel: "acp" })) {
+        await this.#reader.show(batch);
+        seq = batch.at(-1)?.seq ?? seq;
+        for (const event of batch) {
+          if (isTerminal(event)) return { last: event };
+          if (isAsked(event)) this.#ask(event);
+          if (isAnswered(event)) this.#settle(event.call);
+        }
+      }
+    } catch (thrown) {
+      if (!this.#stop.signal.aborted) throw thrown;
+    } finally {
+      for (const call of [...this.#asked.keys()]) this.#settle(call);
+    }
+    if (this.#failed !== undefined) throw this.#failed;
+    return this.#open === undefined ? {} : { open: { run, seq, updates, asked: this.#open } };
+  }
+
+  /** Asked before this reader came: its event is behind. */
+  async #again(call: string): Promise<void> {
+    const { run } = this.#reader.place;
+    for (let next: number | undefined = 0; next !== undefined; ) {
+      const page = await this.#runs.events(run, { after: next, steps: true });
+      const event = page.events.filter(isAsked).find((each) => each.call === call);
+      if (event !== undefined) return this.#ask(event);
+      next = page.next;
+    }
+  }
+
+  #ask(event: AskedEvent): void {
+    const { call, run } = event;
+    const settled = new AbortController();
+    this.#asked.set(call, settled);
+    const asking = async (): Promise<void> => {
+      // It may be one of a fork's original, or answered while the reader was behind.
+      const isOpen = (await this.#runs.pending(run)).some((question) => question.call === call);
+      if (!isOpen || settled.signal.aborted || (await this.#reader.ask(event, settled.signal))) return;
+      if (event.type === "question.asked") this.#open = event;
+      this.#stop.abort();
+    };
+    asking()
+      .catch((thrown: unknown) => {
+        this.#failed = thrown;
+        this.#stop.abort();
+      })
+      .finally(() => this.#asked.delete(call));
+  }
+
+  #settle(call: string): void {
+    this.#asked.get(call)?.abort();
+    this.#asked.delete(call);
+  }
+}
