@@ -3,6 +3,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import { openHost } from "../host/open.ts";
 import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
+import { show } from "./screen.ts";
 
 /** `venturi acp`: the agents in an editor that starts this program, over stdin and stdout. */
 export function configure(command: Command): void {
@@ -20,7 +21,7 @@ export function configure(command: Command): void {
           throw new VenturiError("cli.acp", "not_found", message);
         }
         const { serveAcp } = await import("./acp/serve.ts");
-        await serveAcp(host, first);
+        await serveAcp(host, { first, tell: (line) => show(process.stderr, `${line}\n`) });
       } finally {
         await host.close();
       }

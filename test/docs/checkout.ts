@@ -115,6 +115,7 @@ export class Checkout {
       "channels.ai-sdk={}",
       "channels.ag-ui={}",
       "channels.a2a={}",
+      "channels.mcp={}",
       "webhooks.crm={url: 'http://127.0.0.1:9/', secret: a-secret-for-trying-out}",
       "webhooks.own={secret: a-secret-for-trying-out, runs: notify, hosts: ['*.example.com']}",
       "hooks.github={from: github, secret: a-secret-for-trying-out, agent: assistant, input: '{{body.issue.title}}'}",

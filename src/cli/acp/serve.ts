@@ -17,7 +17,6 @@ import type { RunRow } from "../../core/run/run-row.ts";
 import type { Host } from "../../host/open.ts";
 import { ownVersion } from "../../host/system/version.ts";
 import { isJsonObject } from "../../serve/json-rpc.ts";
-import { show } from "../screen.ts";
 import { KnownFiles } from "./known-files.ts";
 import { Plans } from "./plans.ts";
 import { Session, sessionTags } from "./session.ts";
@@ -26,9 +25,16 @@ import { toolView } from "./tool-views.ts";
 const mostSessions = 1_000;
 const listed = 50;
 
+export interface Serving {
+  /** The agent that new sessions begin with. */
+  readonly first: string;
+  /** Writes a line to the editor's log. */
+  readonly tell: (line: string) => void;
+}
+
 /** Until the editor closes the pipe. */
-export async function serveAcp(host: Host, first: string): Promise<void> {
-  const sessions = new Sessions(host, first);
+export async function serveAcp(host: Host, serving: Serving): Promise<void> {
+  const sessions = new Sessions(host, serving);
   const stream = ndJsonStream(
     Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
     Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
@@ -43,12 +49,14 @@ export async function serveAcp(host: Host, first: string): Promise<void> {
 class Sessions {
   readonly #host: Host;
   readonly #first: string;
+  readonly #tell: Serving["tell"];
   readonly #open = new Map<string, Session>();
   #capabilities: ClientCapabilities = {};
 
-  constructor(host: Host, first: string) {
+  constructor(host: Host, { first, tell }: Serving) {
     this.#host = host;
     this.#first = first;
+    this.#tell = tell;
   }
 
   app() {
@@ -68,16 +76,16 @@ class Sessions {
       })
       .onRequest("session/new", ({ params, client }) => {
         const session = this.#add({ id: randomUUID(), cwd: params.cwd, agent: this.#first }, client);
-        return { sessionId: session.id, ...this.#settings(session), ...unused(params.mcpServers) };
+        return { sessionId: session.id, ...this.#settings(session), ...this.#unused(params.mcpServers) };
       })
       .onRequest("session/load", async ({ params, client }) => {
         const { session, rows } = await this.#find(params, client);
         await session.load(rows);
-        return { ...this.#settings(session), ...unused(params.mcpServers) };
+        return { ...this.#settings(session), ...this.#unused(params.mcpServers) };
       })
       .onRequest("session/resume", async ({ params, client }) => {
         const { session } = await this.#find(params, client);
-        return { ...this.#settings(session), ...unused(params.mcpServers) };
+        return { ...this.#settings(session), ...this.#unused(params.mcpServers) };
       })
       .onRequest("session/list", ({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined))
       .onRequest("session/close", async ({ params }) => {
@@ -224,15 +232,12 @@ class Sessions {
       session.model = undefined;
     }
   }
-}
 
-/** Tools are what the configuration says; what an editor offers beside them is reported, on its log too. */
-function unused(servers: readonly { readonly name: string }[] = []): { _meta?: Record<string, unknown> } {
-  if (servers.length === 0) return {};
-  const names = servers.map(({ name }) => name);
-  show(
-    process.stderr,
-    `not used: the editor's MCP servers ${names.join(", ")}; tools are those of the configuration\n`,
-  );
-  return { _meta: { "venturi/unused": { mcpServers: names } } };
+  /** Tools are what the configuration says; what an editor offers beside them is reported. */
+  #unused(servers: readonly { readonly name: string }[] = []): { _meta?: Record<string, unknown> } {
+    if (servers.length === 0) return {};
+    const names = servers.map(({ name }) => name);
+    this.#tell(`not used: the editor's MCP servers ${names.join(", ")}; tools are those of the configuration`);
+    return { _meta: { "venturi/unused": { mcpServers: names } } };
+  }
 }

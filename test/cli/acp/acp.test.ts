@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SessionUpdate, SetSessionConfigOptionResponse } from "@agentclientprotocol/sdk";
+import type { NewSessionResponse, SessionUpdate, SetSessionConfigOptionResponse } from "@agentclientprotocol/sdk";
 import { expect } from "chai";
 import { sampled } from "../../sweep.ts";
 import { callsIn, choose, configuration, Editor, openCalls, pay, textOf } from "./editor.ts";
@@ -213,6 +213,13 @@ describe("agents in an editor", () => {
     const resumed = await editor.agent.request("session/resume", { sessionId: session, cwd: "/project" });
     expect(resumed.modes?.currentModeId).to.equal("talk");
     expect(resumed.configOptions?.[1]).to.include({ currentValue: "demo/cut" });
+  });
+
+  it("an editor's MCP servers are reported as not used", async () => {
+    const mcpServers = [{ name: "mine", command: "/bin/false", args: [], env: [] }];
+    const asked = editor.agent.request<NewSessionResponse>("session/new", { cwd: "/project", mcpServers });
+    const { _meta } = await asked;
+    expect(_meta).to.deep.equal({ "venturi/unused": { mcpServers: ["mine"] } });
   });
 
   it("sessions are listed once, newest first, by their folder", async () => {
