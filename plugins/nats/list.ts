@@ -1,4 +1,4 @@
-import { asksDigests, noDigests } from "venturi/internal";
+import { asksDigests, noDigests, shadowTenant } from "venturi/internal";
 import type { ListQuery, RunRow } from "venturi/plugin";
 import { cursorOf } from "./catalog.ts";
 import type { Known } from "./known.ts";
@@ -52,7 +52,7 @@ export const asksOpen = ({ state, waiting }: ListQuery): boolean =>
   waiting === true || (state !== undefined && state !== "done");
 
 const fits = (known: Known, { tenant, agent, agents, session, state, outcome, since, until }: ListQuery): boolean =>
-  (tenant === undefined || known.tenant === tenant) &&
+  (tenant === undefined ? known.tenant !== shadowTenant : known.tenant === tenant) &&
   (agents === undefined || agents.includes(known.agent)) &&
   (agent === undefined || known.agent === agent) &&
   (session === undefined || known.session === session) &&

@@ -1,4 +1,4 @@
-import { mostWords, sortCursor, wordsOf } from "venturi/internal";
+import { mostWords, shadowTenant, sortCursor, wordsOf } from "venturi/internal";
 import type { ListQuery } from "venturi/plugin";
 
 export const sortColumns = { longest: "ms", costliest: "cost" } as const;
@@ -14,6 +14,7 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
     conditions.push(condition.replace("?", `$${values.length + 1}`));
   };
   add("tenant = ?", tenant);
+  if (tenant === undefined) conditions.push(`tenant <> '${shadowTenant}'`);
   add("agent = ?", agent);
   add("agent = ANY (?::text[])", agents);
   add("session = ?", session);

@@ -133,7 +133,8 @@ const waits = "(r.state = 'waiting' OR r.asking > 0)";
 /** Only requested filters are compared, so that indexes are used; there are few combinations, each prepared once. */
 export function listRuns(query: ListQuery): string {
   const conditions = [
-    query.tenant !== undefined && "r.tenant = :tenant",
+    // `shadowTenant`, which this thread cannot import.
+    query.tenant === undefined ? "r.tenant <> '(shadow)'" : "r.tenant = :tenant",
     query.agent !== undefined && "r.agent = :agent",
     query.agents !== undefined && "r.agent IN (SELECT value FROM json_each(:agents))",
     query.session !== undefined && "r.session = :session",

@@ -36,7 +36,7 @@ export function configure(command: Command): void {
     .addHelpText("after", example("venturi chat assistant"))
     .action(async (agent: string, options: { session?: string; json?: true }) => {
       const { config, set } = globalsOrBox(command);
-      const host = await openHost({ configFile: config, set: quietly(set) });
+      const host = await openHost({ configFile: config, set: quietly(set), shadows: false });
       try {
         mustExist(host, agent);
         const historyFile = resolve(host.config.folder, host.config.dataFolder, "chat-history");

@@ -81,6 +81,7 @@ export async function openBench({ load, name, variant, cases, agent, model }: Be
     ...(load.env === undefined ? {} : { env: load.env }),
     set: quietly([...(load.set ?? []), `journal=${JSON.stringify(journal)}`, ...chosen]),
     worker,
+    shadows: false,
     // Killed: nobody else has its runs.
     ...(before === undefined || before.done
       ? {}

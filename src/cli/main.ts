@@ -79,6 +79,11 @@ const entries: readonly Entry[] = [
     summary: "run recorded runs and inputs again, without their side effects, and score them",
     load: () => import("./eval.ts"),
   },
+  {
+    name: "evals",
+    summary: "how the shadows of models did beside the live runs",
+    load: () => import("./evals.ts"),
+  },
   { name: "dataset", summary: "collect runs into datasets for evals", load: () => import("./dataset.ts") },
   { name: "export", summary: "export a run as JSON lines", load: () => import("./export.ts") },
   { name: "import", summary: "import an exported run", load: () => import("./import.ts") },

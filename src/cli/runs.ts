@@ -69,7 +69,7 @@ function queryOf({ status, agent }: Options): ListQuery {
   throw new VenturiError(op, "invalid_input", `--status: "${status}" is none of ${statuses.join(", ")}`);
 }
 
-function sinceOf(text: string | undefined): number {
+export function sinceOf(text: string | undefined): number {
   if (text === undefined) return 0;
   const span = Duration.safeParse(text);
   if (span.success) return Date.now() - span.data;

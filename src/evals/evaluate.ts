@@ -19,10 +19,13 @@ import { meanOf } from "./stats/bootstrap.ts";
 
 const op = "eval.run";
 
+/** What an eval does with runs. */
+export type EvalRuns = Pick<Runs, "start" | "fork" | "follow" | "get" | "signal">;
+
 export interface EvalOptions {
   /** A journal of its own: nothing that the service executes. */
   readonly journal: Journal;
-  readonly runs: Runs;
+  readonly runs: EvalRuns;
   readonly cases: readonly Case[];
   readonly scorers: readonly Scorer[];
   /** Base of the scorers' modules. */
@@ -131,7 +134,7 @@ async function outcomeOfCase(options: EvalOptions, each: Case, repeat: number): 
   return undefined;
 }
 
-async function decline(runs: Runs, run: string, event: RunEvent & { readonly call: string }): Promise<void> {
+async function decline(runs: EvalRuns, run: string, event: RunEvent & { readonly call: string }): Promise<void> {
   const body = { call: event.call, approved: false, reason: "nobody is asked during an eval" };
   // Answered before an interruption.
   await runs.signal(run, "approve", body, `approve:${event.call}`).catch(async (thrown: unknown) => {

@@ -34,6 +34,7 @@ import { type TakeUp, WorkerName } from "./runs/executor.ts";
 import { startRetention } from "./runs/retention.ts";
 import { HostRuns } from "./runs/runs.ts";
 import { Sessions } from "./runs/sessions.ts";
+import { Shadows } from "./shadow/shadows.ts";
 import { EventLoopMonitor } from "./system/event-loop.ts";
 import { type LogLevel, openLog } from "./system/log.ts";
 import { ownVersion } from "./system/version.ts";
@@ -62,6 +63,8 @@ export interface OpenOptions {
   readonly clock?: Clock;
   /** Overrides container bindings: `provide(ToolRegistry, mine)`. */
   readonly replace?: readonly Provided[];
+  /** Whether runs get shadows (`models.*.shadow`); true when absent. */
+  readonly shadows?: boolean;
   /** Done while the journal opens, which waits for its thread or server. */
   readonly meanwhile?: () => Promise<unknown>;
 }
@@ -147,6 +150,12 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     if (options.before !== undefined) await freeBefore(options.before, journal, log);
     await opened.open();
     undo.push(() => opened.close());
+    if (options.shadows !== false) {
+      const most = config.limits.activeRuns;
+      const shadows = new Shadows({ journal, runs: opened, revisions, clock, log, most, active: () => opened.active });
+      opened.watch(shadows);
+      undo.push(() => shadows.close());
+    }
     undo.push(indexOnce({ journal, clock, log, priceOf: (name) => revisions.current.priceOf(name) }));
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
     const runs = container.resolve<Runs>(Runs);

@@ -11,6 +11,8 @@ export interface Notes {
   readonly feedback: readonly Feedback[];
   /** By scorer, from 0 to 1. */
   readonly scores?: Readonly<Record<string, number>>;
+  /** How another model did on it; see `ShadowNote`. */
+  readonly shadow?: unknown;
 }
 
 const space = "notes";

@@ -1,4 +1,6 @@
 import { strict as assert } from "node:assert";
+import type { ListQuery } from "../core/run/list-query.ts";
+import { shadowTenant } from "../core/run/shadow.ts";
 import { claimed, enqueueing, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
 
 /** Tenancy: the same name in two tenants is two sessions, and two idempotency keys. */
@@ -116,6 +118,21 @@ export function tenantCases(bench: JournalBench): void {
       assert.deepEqual((await journal.list({ tenant: "ada", agents: [] })).runs, []);
       assert.deepEqual((await journal.list({ tenant: "nobody" })).runs, []);
       assert.deepEqual((await journal.list({ tenant: "ada", agent: "a", agents: ["b"] })).runs, []);
+    });
+  });
+
+  describe("shadow runs", () => {
+    it("are listed for those who name their tenant, and for nobody else", async () => {
+      const journal = await bench.open();
+      const agent = freshName("agent");
+      const request = { agent, input: {} };
+      const shadow = await journal.enqueue(enqueueing({ tenant: shadowTenant, request }));
+      const live = await journal.enqueue(enqueueing({ tenant: "ada", request }));
+      const listed = async (query: ListQuery) => (await journal.list({ agent, ...query })).runs.map(({ run }) => run);
+      for (const query of [{}, { state: "ready" as const }, { oldestFirst: true }, { agents: [agent] }, { limit: 1 }])
+        assert.deepEqual(await listed(query), [live.run]);
+      assert.deepEqual(await listed({ tenant: "ada" }), [live.run]);
+      assert.deepEqual(await listed({ tenant: shadowTenant }), [shadow.run]);
     });
   });
 

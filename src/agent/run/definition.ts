@@ -53,6 +53,8 @@ export interface ModelChain {
   readonly contextTokens: number | undefined;
   /** Goes on in its place when a budget has run out. */
   readonly economy?: ModelChain;
+  /** Some of its runs are tried again on another one, after their end. */
+  readonly shadow?: { readonly model: ModelChain; readonly share: number };
 }
 
 export interface Limits {

@@ -10,7 +10,7 @@ const op = "run.start";
 
 /** The agent specialised for one call: its limits, the selected model, and the models of the chain that are capable of it. */
 export function forCall(agent: AgentDefinition, request: RunRequest): AgentDefinition {
-  const model = modelFor(agent, request.model);
+  const model = modelFor(agent, request);
   const needs = needsOf(agent, request);
   const able = model.targets.filter(({ port, name }) => lackOf(port, name, needs) === undefined);
   // With none capable, the check before the start reports what the first one lacks.
@@ -41,7 +41,15 @@ export function checkCall(agent: AgentDefinition, request: RunRequest): void {
   }
 }
 
-function modelFor(agent: AgentDefinition, wanted: string | undefined): ModelChain {
+function modelFor(agent: AgentDefinition, { model, shadow, fork }: RunRequest): ModelChain {
+  const chosen = chosenModel(agent, model);
+  if (shadow === undefined || fork === undefined) return chosen;
+  if (chosen.name === shadow && chosen.shadow !== undefined) return chosen.shadow.model;
+  throw new VenturiError(op, "not_found", `the model ${shadow} has no shadow any more`);
+}
+
+/** The one that a call names, or the agent's own. */
+function chosenModel(agent: AgentDefinition, wanted: string | undefined): ModelChain {
   if (wanted === undefined || wanted === agent.model.name) return agent.model;
   const chosen = agent.overrides.models.get(wanted);
   if (chosen !== undefined) return chosen;

@@ -65,6 +65,8 @@ export interface StartOptions {
   readonly context?: unknown;
   /** `strict`: reject with `invalid_input` if any field cannot reach a model of the agent. */
   readonly compat?: Compat;
+  /** The run is a shadow of this entry of `models`. */
+  readonly shadow?: string;
   /** What the request holds in memory: shared with the run until it ends here. */
   readonly held?: Charge | undefined;
 }

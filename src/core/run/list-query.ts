@@ -4,6 +4,7 @@ import type { FeedbackFilter } from "./feedback.ts";
 import type { RunState } from "./run-row.ts";
 
 export interface ListQuery {
+  /** Without it: of all tenants but `shadowTenant`. */
   readonly tenant?: string;
   readonly agent?: string;
   /** Only runs of these agents; an empty list matches nothing. */

@@ -1,12 +1,13 @@
 import { type ListQuery, metadataText } from "./list-query.ts";
 import type { RunRow } from "./run-row.ts";
+import { shadowTenant } from "./shadow.ts";
 
 /**
  * Whether a row is what the query asks for, as far as a row can tell: the words of `text`, the order and the page are the
  * journal's.
  */
 export const rowFits = (row: RunRow, query: ListQuery): boolean =>
-  (query.tenant === undefined || row.tenant === query.tenant) &&
+  (query.tenant === undefined ? row.tenant !== shadowTenant : row.tenant === query.tenant) &&
   (query.agents === undefined || query.agents.includes(row.agent)) &&
   (query.agent === undefined || row.agent === query.agent) &&
   (query.session === undefined || row.session === query.session) &&

@@ -45,6 +45,8 @@ export interface RunRequest {
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
   /** Set on a forked run. */
   readonly fork?: ForkOrigin;
+  /** Set on a shadow run, and on those it starts: the entry of `models` whose shadow it is. */
+  readonly shadow?: string;
   /** What happens to the run when the client that started it disconnects. */
   readonly onDisconnect?: "continue" | "cancel";
   /**

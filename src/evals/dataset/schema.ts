@@ -84,7 +84,7 @@ const scorerKinds = z.discriminatedUnion("type", [
     pairwise: z.boolean().default(false),
   }),
 ]);
-const Scorer = z.preprocess((given) => (typeof given === "string" ? { type: given } : given), scorerKinds);
+export const Scorer = z.preprocess((given) => (typeof given === "string" ? { type: given } : given), scorerKinds);
 export type Scorer = z.output<typeof scorerKinds>;
 
 const Threshold = z.strictObject({

@@ -4,7 +4,7 @@ import { isTerminal } from "../../core/run/events.ts";
 import type { Judge, Score, Subject } from "./scorers.ts";
 
 interface JudgeParts {
-  readonly runs: Runs;
+  readonly runs: Pick<Runs, "start" | "follow">;
   /** Idempotency key of the judged run. */
   readonly key: string;
   /** Is told what the judging cost. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const Measured = z.object({
+export const Measured = z.object({
   id: z.string(),
   repeat: z.number().int(),
   run: z.string(),

@@ -2,6 +2,7 @@ import type { JWTPayload } from "jose";
 import type { z } from "zod";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { type Scope, scopes } from "../../core/ports/scopes.ts";
+import { shadowTenant } from "../../core/run/shadow.ts";
 import type { JwtSettings } from "../config/server.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
@@ -68,7 +69,7 @@ function holderOf(claims: JWTPayload, settings: z.output<typeof JwtSettings>): K
 
 function textIn(claims: JWTPayload, name: string): string {
   const value = claims[name];
-  if (typeof value === "string" && value !== "" && value.length <= 128) return value;
+  if (typeof value === "string" && value !== "" && value.length <= 128 && value !== shadowTenant) return value;
   throw new VenturiError(
     op,
     "unauthorized",

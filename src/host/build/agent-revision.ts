@@ -26,7 +26,7 @@ export function agentRevision(
   };
   const seen = {
     name,
-    model: config.models[settings.model] ?? settings.model,
+    model: withoutShadow(config.models[settings.model]) ?? settings.model,
     options: settings.options,
     instructions: code?.writeInstructions === undefined ? settings.instructions : "function",
     inputs: settings.inputs,
@@ -39,3 +39,9 @@ export function agentRevision(
   };
   return createHash("sha256").update(JSON.stringify(seen)).digest("hex").slice(0, 12);
 }
+
+/** What happens after a run is no part of it. */
+const withoutShadow = (model: Config["models"][string] | undefined): object | undefined => {
+  const { shadow: _, ...seen } = model ?? {};
+  return model && seen;
+};

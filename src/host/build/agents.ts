@@ -132,6 +132,9 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
     ...routingOf(model),
     // One step down: a chain's economy has none of its own, or two might name each other.
     ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, parts, 1) }),
+    ...(model.shadow === undefined || depth > 0
+      ? {}
+      : { shadow: { model: buildChain(model.shadow.model, parts, 1), share: model.shadow.share } }),
   };
 }
 

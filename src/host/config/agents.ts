@@ -2,12 +2,32 @@ import { z } from "zod";
 import { choices, defaultTimeouts } from "../../agent/run/definition.ts";
 import { generationOptions } from "../../core/model/generation-options.ts";
 import { Duration, Size } from "../../core/values/units.ts";
+import { Scorer } from "../../evals/dataset/schema.ts";
 import { nativeGrants } from "./native-grants.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown());
 const count = () => z.number().int().nonnegative();
 
 export const GenerationOptions = z.looseObject(generationOptions);
+
+const ShadowSettings = z.strictObject({
+  model: z.string().describe("The other model: an entry of `models`, or `provider/model`."),
+  share: z.number().gt(0, "more than 0").max(1, "at most 1").describe("Share of the runs, chosen by their ids."),
+  scorers: z
+    .array(Scorer)
+    .min(1)
+    .prefault(["exact", "calls"])
+    .describe("What the two answers are compared by: scorers of an eval. Paths are relative to this file."),
+  budget: z
+    .strictObject({
+      usd: z.number().positive().optional().describe("USD that may be spent."),
+      tokens: z.number().int().positive().optional().describe("Tokens, in and out."),
+      per: z.enum(["hour", "day", "month"]).prefault("day").describe("In what it may be spent; times are in UTC."),
+    })
+    .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, "a budget needs usd or tokens")
+    .prefault({ tokens: 1_000_000 })
+    .describe("What its shadow runs may spend, judges included. They count in no other budget."),
+});
 
 export const ModelSettings = z.strictObject({
   chain: z
@@ -104,6 +124,9 @@ export const ModelSettings = z.strictObject({
     .string()
     .optional()
     .describe("Goes on when a budget with `onExceed: cheaper` has run out: an entry of `models`, or `provider/model`."),
+  shadow: ShadowSettings.optional().describe(
+    "Try some runs again on another model after their end, without their tools' effects and unseen; see docs/evals.md.",
+  ),
 });
 export type ModelSettings = z.output<typeof ModelSettings>;
 

@@ -12,6 +12,8 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const name of keysOf(root, ["models"])) {
     checkChain(["models", name, "chain"]);
     checkModel(["models", name, "economy"]);
+    checkModel(["models", name, "shadow", "model"]);
+    for (const path of items(root, ["models", name, "shadow", "scorers"])) checkName([...path, "agent"], "agents");
     checkMembers(name);
   }
   for (const name of keysOf(root, ["agents"])) {

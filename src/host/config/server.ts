@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { type Scope, scopes } from "../../core/ports/scopes.ts";
+import { shadowTenant } from "../../core/run/shadow.ts";
 import { Duration, Size } from "../../core/values/units.ts";
 import { KeyOverrides } from "./native-grants.ts";
 
@@ -21,6 +22,9 @@ const may = () =>
     .describe(
       "start runs; see them; steer and cancel them; inspect traces and the audit; approve tool calls; read metrics; make and remove schedules.",
     );
+
+/** A tenant of its own. */
+const ownName = (name: z.ZodString) => name.refine((given) => given !== shadowTenant, "this name is for shadow runs");
 
 export const JwtSettings = z.strictObject({
   issuer: z.string().min(1).describe("The `iss` that tokens carry."),
@@ -50,7 +54,7 @@ export const JwtSettings = z.strictObject({
 });
 
 export const Key = z.strictObject({
-  id: z.string().min(1).describe("Name of the key in logs, never the key itself."),
+  id: ownName(z.string().min(1)).describe("Name of the key in logs, never the key itself."),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, "expected the SHA-256 of the key as 64 hex digits")
@@ -60,10 +64,7 @@ export const Key = z.strictObject({
     )
     .meta({ secret: true })
     .describe("SHA-256 of the key: `printf %s KEY | sha256sum`."),
-  tenant: z
-    .string()
-    .min(1)
-    .max(128)
+  tenant: ownName(z.string().min(1).max(128))
     .optional()
     .describe(
       "Owner of its runs, sessions and idempotency keys; the key's id when absent. Keys of one tenant share them.",

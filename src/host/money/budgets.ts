@@ -9,10 +9,12 @@ import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { EventBody } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { BudgetSettings } from "../config/budgets.ts";
+import type { Config } from "../config/load.ts";
 import { OutputSizes } from "./output-sizes.ts";
 
 interface BudgetParts {
   readonly budgets: Readonly<Record<string, BudgetSettings>>;
+  readonly models?: Config["models"];
   readonly priceOf: PriceOf;
   readonly telemetry: Pick<Telemetry, "count">;
   readonly log: Log;
@@ -29,7 +31,7 @@ interface Applied {
 interface Payer {
   readonly run: string;
   readonly tenant: string;
-  readonly request: Pick<RunRequest, "agent" | "caller" | "user" | "session">;
+  readonly request: Pick<RunRequest, "agent" | "caller" | "user" | "session" | "shadow">;
 }
 
 /** Answers are as long as those before them, whatever the revision. */
@@ -82,12 +84,19 @@ export class Budgets {
   }
 
   #applied(payer: Payer): Applied[] {
-    return Object.entries(this.#parts.budgets).flatMap(([name, budget]) => {
+    return Object.entries(this.#of(payer)).flatMap(([name, budget]) => {
       const whose = whoseIs(budget, payer);
       return whose === undefined || (budget.only !== undefined && budget.only !== whose)
         ? []
         : [{ name, budget, whose }];
     });
+  }
+
+  /** A shadow spends nothing of the live runs' budgets. */
+  #of({ request: { shadow } }: Payer): BudgetParts["budgets"] {
+    if (shadow === undefined) return this.#parts.budgets;
+    const { budget } = this.#parts.models?.[shadow]?.shadow ?? {};
+    return budget === undefined ? {} : { [`shadow of ${shadow}`]: { ...budget, of: "service", onExceed: "refuse" } };
   }
 
   async #reserve(given: {

@@ -53,7 +53,13 @@ export class ConfigRevision {
   ) {
     this.config = config;
     this.priceOf = priceBook(config, log);
-    this.budgets = new Budgets({ budgets: config.budgets, priceOf: this.priceOf, telemetry, log });
+    this.budgets = new Budgets({
+      budgets: config.budgets,
+      models: config.models,
+      priceOf: this.priceOf,
+      telemetry,
+      log,
+    });
     this.#instances = instances;
     this.#providers = providers;
     this.#tools = tools;

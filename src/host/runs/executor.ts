@@ -55,6 +55,15 @@ export interface Owner {
   readonly tenant: string;
   readonly caller: RunRequest["caller"] | undefined;
   readonly user: string | undefined;
+  readonly shadow: string | undefined;
+}
+
+/** Neither may throw, or take long: a run waits for it. */
+export interface RunWatcher {
+  /** Before the run's next event. */
+  began(claim: Claim): void;
+  /** It ended, was parked or given up here. */
+  left(run: string): void;
 }
 
 /** Executes the runs this process claims, each on the revision current at that time. */
@@ -73,6 +82,7 @@ export class Executor {
   /** Unfinished runs started here; kept only by a process that takes up no others. */
   readonly #started = new Set<string>();
   readonly #interrupt = new AbortController();
+  watcher: RunWatcher | undefined;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
@@ -83,7 +93,9 @@ export class Executor {
       log,
       listener: followers,
       writes: parts.writes,
-      ended: (digest) => this.figures.ended(digest),
+      ended: (digest) => {
+        if (this.#owners.get(digest.run)?.shadow === undefined) this.figures.ended(digest);
+      },
       grew: (run, bytes) => this.#held.get(run)?.add(bytes),
     });
     this.figures = new Figures(this.#committer.commits);
@@ -183,11 +195,14 @@ export class Executor {
     const lease = revisions.acquire();
     const gate = this.#gates.get(run);
     if (gate !== undefined) gate.parked = false;
-    const leaveFeed = feed.began(claim, work.digest);
+    const { shadow } = claim.request;
+    // Live figures are of live runs.
+    const leaveFeed = shadow === undefined ? feed.began(claim, work.digest) : () => {};
+    this.watcher?.began(claim);
     try {
-      const measured = telemetry.runLog(work.log, claim, history);
+      const measured = shadow === undefined ? telemetry.runLog(work.log, claim, history) : work.log;
       const log = gate === undefined ? measured : new PacedLog(measured, gate);
-      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller, user: claim.request.user });
+      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller, user: claim.request.user, shadow });
       const pipeline = lease.revision.pipelines.open({
         claim,
         log,
@@ -208,6 +223,7 @@ export class Executor {
       this.#live.delete(run);
       leaveFeed();
       lease.release();
+      this.watcher?.left(run);
     }
   }
 

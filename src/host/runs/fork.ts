@@ -18,6 +18,7 @@ const op = "run.fork";
 export interface ForkTarget {
   /** The new run's id. */
   readonly run: string;
+  readonly tenant: string;
   readonly caller: RunRequest["caller"] | undefined;
   readonly now: number;
   /** Of the agent, when it is another one than the original's. */
@@ -66,7 +67,8 @@ export function checkFork(request: unknown): ForkRequest {
 /** The fork's request: the original's, without what tied it to its caller and conversation. */
 export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkRequest): RunRequest {
   const { session: _s, parent: _p, caller: _c, user: _u, revision: _r, channel: _h, ...kept } = row.request;
-  const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...request } = kept;
+  const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...rest } = kept;
+  const { notify: _n, shadow: _w, ...request } = rest;
   const { after, tools, unanswered, instructions, model, options, session } = asked;
   const keys = openKeys(row, prefix);
   return {
@@ -121,7 +123,7 @@ export async function forkRecording(
   if (unknown !== undefined) throw invalid(`edit: no call "${unknown}" has a result up to event ${asked.after}`);
   return {
     run: target.run,
-    tenant: row.tenant,
+    tenant: target.tenant,
     session: request.session,
     request: { ...request, ...(target.caller === undefined ? {} : { caller: target.caller }) },
     signals: signals.map(({ id, kind, body }) => ({ id, kind, body })),

@@ -60,7 +60,7 @@ import { checkNotify } from "./check-notify.ts";
 import { agentNamed, checkRequest } from "./check-request.ts";
 import { embed } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
-import { Executor, type Owner, TakeUp, WorkerName } from "./executor.ts";
+import { Executor, type Owner, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
@@ -150,6 +150,11 @@ export class HostRuns implements Runs {
     return this.#executor.active;
   }
 
+  /** Is told of the runs that execute here. */
+  watch(watcher: RunWatcher): void {
+    this.#executor.watcher = watcher;
+  }
+
   /** Number of readers. */
   get followers(): number {
     return this.#followers.size;
@@ -168,7 +173,7 @@ export class HostRuns implements Runs {
     checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
     const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
     const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
-    const { tenant, caller, user } = await this.#owner(request, options);
+    const { tenant, caller, user, shadow } = await this.#owner(request, options);
     const claimant = this.#executor.claimant(request);
     const held = options.held?.share();
     const enqueued = await this.#parts.journal
@@ -184,6 +189,7 @@ export class HostRuns implements Runs {
           ...(context === undefined ? {} : { context }),
           ...(caller === undefined ? {} : { caller }),
           ...(user === undefined ? {} : { user }),
+          ...(shadow === undefined ? {} : { shadow }),
         },
         whenBusy: agent.whenBusy,
         ...(options.key === undefined ? {} : { key: options.key }),
@@ -212,17 +218,17 @@ export class HostRuns implements Runs {
     if (typeof asked.input === "object") this.#content.check(asked.input.messages ?? []);
     const { journal, clock, chance } = this.#parts;
     const source = await forkSource(journal, await this.get(run), asked);
-    const { tenant } = source.row;
+    const { tenant = source.row.tenant, shadow } = options;
     const held = this.#memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
     try {
       if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
-      const own = forkedRequest(source, asked);
-      const user = userOf(own, options.caller?.id);
+      const own = { ...forkedRequest(source, asked), ...(shadow === undefined ? {} : { shadow }) };
+      const user = shadow === undefined ? userOf(own, options.caller?.id) : undefined;
       const wanted = user === undefined ? own : { ...own, user };
       const { agent, input: given } = this.#check(wanted);
       const { value: input, verdicts } = screenInput(agent.guards, given);
       const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
-      const target = { run: forked, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
+      const target = { run: forked, tenant, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
       const parts = {
         asked,
         request: await keptRequest(this.#content, forked, {
@@ -327,7 +333,10 @@ export class HostRuns implements Runs {
   async giveFeedback(run: string, given: GivenFeedback, options: StartOptions = {}): Promise<Feedback> {
     const { journal, clock } = this.#parts;
     const source = { now: Math.floor(clock.now()), key: options.caller?.id };
-    return await giveFeedback(journal, await this.get(run), { given, source });
+    const row = await this.get(run);
+    if (row.request.shadow !== undefined)
+      throw new VenturiError("run.feedback", "invalid_input", `${run} is a shadow: nobody has seen its answer`);
+    return await giveFeedback(journal, row, { given, source });
   }
 
   async feedback(run: string): Promise<readonly Feedback[]> {
@@ -432,12 +441,13 @@ export class HostRuns implements Runs {
   async #owner(asked: RunRequest, options: StartOptions): Promise<Owner> {
     const { parent } = asked;
     if (parent === undefined) {
-      const { caller } = options;
-      return { tenant: options.tenant ?? defaultTenant, caller, user: userOf(asked, caller?.id) };
+      const { caller, shadow } = options;
+      const user = shadow === undefined ? userOf(asked, caller?.id) : undefined;
+      return { tenant: options.tenant ?? defaultTenant, caller, user, shadow };
     }
     const known = this.#executor.ownerOf(parent.run);
     if (known !== undefined) return known;
     const { tenant, request } = await this.get(parent.run);
-    return { tenant, caller: request.caller, user: request.user };
+    return { tenant, caller: request.caller, user: request.user, shadow: request.shadow };
   }
 }

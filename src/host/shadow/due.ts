@@ -1,0 +1,63 @@
+import type { KeyValue, KeyValues } from "../../core/journal/key-values.ts";
+
+const space = "shadows";
+const prefix = "due/";
+/** How long one process has a run to itself, ms. Longer than a pause of it; renewed while it works. */
+export const lease = 30_000;
+
+/** A live run that is to be tried on another model. Written before its next event, so that no crash loses it. */
+export interface DueRun {
+  readonly run: string;
+  /** Entry of `models` whose shadow it is. */
+  readonly model: string;
+  /** When it was chosen, ms since the epoch. */
+  readonly at: number;
+  /** Another process works on it until then. */
+  readonly until?: number;
+  readonly attempts?: number;
+}
+
+export interface StoredDue {
+  readonly due: DueRun;
+  readonly version: number;
+}
+
+/** The runs to be shadowed, in the journal: every replica sees them, one at a time has each. */
+export class DueRuns {
+  readonly #values: KeyValues;
+
+  constructor(values: KeyValues) {
+    this.#values = values;
+  }
+
+  /** Chosen twice is chosen once: a run goes on here after it was parked, or began elsewhere. */
+  async choose(due: DueRun): Promise<void> {
+    await this.#values.put(space, { key: prefix + due.run, value: JSON.stringify(due), version: 0 });
+  }
+
+  async page(after: string | undefined): Promise<DueRun[]> {
+    const found = await this.#values.list(space, { prefix, ...(after === undefined ? {} : { after: prefix + after }) });
+    return found.map((entry) => dueIn(entry).due);
+  }
+
+  /** Undefined when there is nothing to do, or another process does it. */
+  async take(run: string, now: number): Promise<StoredDue | undefined> {
+    const found = await this.#values.get(space, prefix + run);
+    if (found === undefined || (dueIn(found).due.until ?? 0) > now) return undefined;
+    const { due, version } = dueIn(found);
+    return await this.keep({ due: { ...due, attempts: (due.attempts ?? 0) + 1 }, version }, now + lease);
+  }
+
+  /** Undefined when another process has it by now. */
+  async keep({ due, version }: StoredDue, until: number): Promise<StoredDue | undefined> {
+    const next = { ...due, until };
+    const stored = await this.#values.put(space, { key: prefix + due.run, value: JSON.stringify(next), version });
+    return stored === undefined ? undefined : { due: next, version: stored };
+  }
+
+  async done({ due, version }: StoredDue): Promise<void> {
+    await this.#values.remove(space, prefix + due.run, version);
+  }
+}
+
+const dueIn = ({ value, version }: KeyValue): StoredDue => ({ due: JSON.parse(value) as DueRun, version }); // written above

@@ -1,0 +1,250 @@
+import { createHash } from "node:crypto";
+import { messageOf, wrap } from "../../core/errors/errors.ts";
+import type { Claim, Journal } from "../../core/journal/journal.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Runs } from "../../core/ports/runs.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import { shadowTenant } from "../../core/run/shadow.ts";
+import { type EvalRuns, evaluate } from "../../evals/evaluate.ts";
+import type { Measured } from "../../evals/scoring/run-set.ts";
+import type { ShadowNote } from "../../evals/shadow-note.ts";
+import { changeNotes } from "../../journal/notes.ts";
+import type { Revisions } from "../revisions/revisions.ts";
+import type { RunWatcher } from "../runs/executor.ts";
+import { DueRuns, lease, type StoredDue } from "./due.ts";
+
+export interface ShadowParts {
+  readonly journal: Journal;
+  readonly runs: Runs;
+  readonly revisions: Pick<Revisions, "current">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Runs that execute here, and how many may. */
+  active(): number;
+  readonly most: number;
+}
+
+/** Runs that wait here; the others are found in the journal when these are done. */
+const mostWaiting = 200;
+/** How often runs that a dead process has left are looked for, ms. */
+const period = 15_000;
+const mostAttempts = 3;
+/** While a budget is used up, ms. */
+const pause = 60_000;
+/** Of an answer, beside the live run. */
+const mostShown = 1_000;
+
+/**
+ * Tries some live runs again on another model, after their end and one at a time. Tools give what they gave the live run;
+ * nothing is executed. Off the path of live runs: all it does while one executes is to note its id, of those that are chosen.
+ */
+export class Shadows implements RunWatcher {
+  readonly #parts: ShadowParts;
+  readonly #due: DueRuns | undefined;
+  /** Chosen, and executing here. */
+  readonly #chosen = new Set<string>();
+  readonly #waiting = new Set<string>();
+  /** Entries of `models` whose budget is used up, until when. */
+  readonly #paused = new Map<string, number>();
+  readonly #stopping = new AbortController();
+  #working: Promise<void> | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isLooking = false;
+  #stopTimer = () => {};
+
+  constructor(parts: ShadowParts) {
+    this.#parts = parts;
+    const { keyValues } = parts.journal;
+    this.#due = keyValues && new DueRuns(keyValues);
+    // Soon after a restart, but not during it.
+    this.#lookLater(1_000);
+  }
+
+  began(claim: Claim): void {
+    const { run } = claim.ownership;
+    const model = this.#modelOf(claim);
+    if (model === undefined || this.#due === undefined) return;
+    this.#chosen.add(run);
+    if (!this.#isLooking) this.#lookLater();
+    this.#due
+      .choose({ run, model, at: this.#parts.clock.now() })
+      .catch((thrown: unknown) =>
+        this.#warn("a run cannot be noted for its shadow", { run, error: messageOf(thrown) }),
+      );
+  }
+
+  left(run: string): void {
+    if (!this.#chosen.delete(run) || this.#waiting.size >= mostWaiting) return;
+    this.#waiting.add(run);
+    this.#work();
+  }
+
+  /** Resolves when nothing is under way. What is left is done by the next process. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    this.#stopTimer();
+    await this.#looking;
+    await this.#working;
+  }
+
+  /** The entry of `models` whose shadow the run is to have. The same on every replica. */
+  #modelOf({ request, ownership, unreadable }: Claim): string | undefined {
+    const { parent, fork, shadow, remember } = request;
+    if ((parent ?? fork ?? shadow ?? remember ?? unreadable) !== undefined) return undefined;
+    const agent = this.#parts.revisions.current.agents.get(request.agent);
+    if (agent === undefined) return undefined;
+    const model = agent.overrides.models.get(request.model ?? "") ?? agent.model;
+    return model.shadow !== undefined && isSampled(ownership.run, model.shadow.share) ? model.name : undefined;
+  }
+
+  #work(): void {
+    this.#working ??= this.#workThrough()
+      .catch((thrown: unknown) => this.#warn("shadows are behind", { error: messageOf(thrown) }))
+      .finally(() => {
+        this.#working = undefined;
+        if (this.#waiting.size > 0 && !this.#stopping.signal.aborted) this.#work();
+      });
+  }
+
+  async #workThrough(): Promise<void> {
+    for (const run of this.#waiting) {
+      if (this.#stopping.signal.aborted) return;
+      await this.#roomForOne();
+      this.#waiting.delete(run);
+      await this.#one(run);
+    }
+  }
+
+  /** Live runs come first: while they fill half of the process, shadows wait. */
+  async #roomForOne(): Promise<void> {
+    const { active, most, clock } = this.#parts;
+    const { signal } = this.#stopping;
+    while (active() > most / 2 && !signal.aborted) await new Promise<void>((resolve) => clock.after(500, resolve));
+  }
+
+  async #one(run: string): Promise<void> {
+    const { clock, journal } = this.#parts;
+    const row = await journal.get(run);
+    if (row !== undefined && row.state !== "done") return; // parked; chosen again when it goes on
+    const taken = await this.#due?.take(run, clock.now());
+    if (taken === undefined) return;
+    let stored: StoredDue | undefined = taken;
+    let stopRenewing = () => {};
+    let renewing: Promise<void> = Promise.resolve();
+    const renewLater = () => {
+      stopRenewing = clock.after(lease / 3, () => {
+        renewing = this.#renew(stored).then((next) => {
+          stored = next;
+          if (next !== undefined) renewLater();
+        });
+      });
+    };
+    renewLater();
+    try {
+      const isOver = await this.#shadow(row, taken.due.model);
+      stopRenewing();
+      await renewing;
+      if (isOver && stored !== undefined) await this.#due?.done(stored);
+    } catch (thrown) {
+      stopRenewing();
+      await renewing;
+      const attempts = taken.due.attempts ?? 1;
+      this.#warn("a shadow failed", { run, attempts, error: messageOf(thrown) });
+      if (attempts >= mostAttempts && stored !== undefined) await this.#due?.done(stored);
+    }
+  }
+
+  async #renew(stored: StoredDue | undefined): Promise<StoredDue | undefined> {
+    if (stored === undefined) return undefined;
+    return await this.#due?.keep(stored, this.#parts.clock.now() + lease).catch(() => stored);
+  }
+
+  /** False: interrupted, to be done again. */
+  async #shadow(row: RunRow | undefined, model: string): Promise<boolean> {
+    const { journal, revisions, clock, runs } = this.#parts;
+    const { config } = revisions.current;
+    const settings = config.models[model]?.shadow;
+    const isPaused = (this.#paused.get(model) ?? 0) > clock.now();
+    if (row === undefined || row.outcome === "cancelled" || settings === undefined || isPaused) return true;
+    const { run } = row;
+    try {
+      const { items, recorded } = await evaluate({
+        journal,
+        runs: unseen(runs, model),
+        cases: [{ id: run, run, place: "", expect: {}, recordings: [] }],
+        scorers: settings.scorers,
+        folder: config.folder,
+        key: `shadow:${run}`,
+        unanswered: "fail",
+        signal: this.#stopping.signal,
+      });
+      const [shadow, live] = [items[0], recorded[0]];
+      if (shadow === undefined || live === undefined) return false;
+      if (shadow.code === "shutting_down") return true; // says nothing of the model
+      if (shadow.code === "budget_exceeded") {
+        this.#paused.set(model, clock.now() + pause);
+        this.#warn("the budget of a shadow is used up", { model, run });
+        return true;
+      }
+      const note: ShadowNote = { model, by: settings.model, at: clock.now(), live: cut(live), shadow: cut(shadow) };
+      await changeNotes(journal, row, (notes) => ({ ...notes, shadow: note }));
+      return true;
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted || wrap("eval.run", thrown).code === "shutting_down") return false;
+      throw thrown;
+    }
+  }
+
+  get #isOn(): boolean {
+    return Object.values(this.#parts.revisions.current.config.models).some(({ shadow }) => shadow !== undefined);
+  }
+
+  #lookLater(ms = period): void {
+    this.#isLooking = this.#isOn && !this.#stopping.signal.aborted;
+    if (!this.#isLooking) return;
+    this.#stopTimer = this.#parts.clock.after(ms, () => {
+      this.#looking = this.#look()
+        .catch((thrown: unknown) => this.#warn("runs to be shadowed cannot be read", { error: messageOf(thrown) }))
+        .finally(() => this.#lookLater());
+    });
+  }
+
+  /** What a process that died has left, and what there was no room for. */
+  async #look(): Promise<void> {
+    const { clock } = this.#parts;
+    let after: string | undefined;
+    while (!this.#stopping.signal.aborted) {
+      const page = (await this.#due?.page(after)) ?? [];
+      for (const { run, at, until = 0 } of page) {
+        if (this.#waiting.size >= mostWaiting) return;
+        const now = clock.now();
+        if (!this.#chosen.has(run) && until < now && at < now - period) this.#waiting.add(run);
+      }
+      if (this.#waiting.size > 0) this.#work();
+      after = page.at(-1)?.run;
+      if (after === undefined) return;
+    }
+  }
+
+  #warn(message: string, facts: Readonly<Record<string, unknown>>): void {
+    this.#parts.log.warn(message, facts);
+  }
+}
+
+/** By hash of the id: all replicas agree, and it stays so over restarts. */
+export function isSampled(run: string, share: number): boolean {
+  const drawn = createHash("sha256").update(`shadow:${run}`).digest().readUInt32BE(0);
+  return drawn / 2 ** 32 < share;
+}
+
+/** Whatever is started through it is a shadow: in nobody's lists, budgets or figures. */
+const unseen = (runs: Runs, model: string): EvalRuns => ({
+  start: (request, options) => runs.start(request, { ...options, tenant: shadowTenant, shadow: model }),
+  fork: (run, request, options) => runs.fork(run, request, { ...options, tenant: shadowTenant, shadow: model }),
+  follow: (run, options) => runs.follow(run, options),
+  get: (run) => runs.get(run),
+  signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
+});
+
+const cut = (measured: Measured): Measured => ({ ...measured, output: measured.output.slice(0, mostShown) });
