@@ -51,7 +51,8 @@ module.exports = {
   require: ["./dist/test/seed.js"],
   parallel: true,
   jobs: 2,
-  timeout: 30_000,
+  // Ends a test that hangs; it is no bound on how long one may take beside others.
+  timeout: 180_000,
   "node-option": ["enable-source-maps", "no-warnings=ExperimentalWarning"],
   exit: true,
 };

@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 /** Benchmarks reach into the journals' insides, which no compiler checks: a short call of each shows that they still fit. */
 describe("benchmarks of the journals", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const bench = async (name: string, ...options: string[]) => {
     const file = new URL(`../../../bench/${name}.mjs`, import.meta.url).pathname;
     return (await promisify(execFile)(process.execPath, ["--no-warnings", file, ...options])).stdout;

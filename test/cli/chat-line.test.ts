@@ -14,7 +14,7 @@ journal: { type: memory }
 const hasPty = (spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "").includes("util-linux");
 
 describe("venturi chat on a terminal", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it(`Ctrl-C clears a half-typed line and does not quit; on an empty line it does (script is ${hasPty ? "here" : "not here"})`, async function () {

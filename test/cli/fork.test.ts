@@ -13,7 +13,7 @@ const lines = (text: string): RunEvent[] =>
     .map((line) => JSON.parse(line) as RunEvent); // what --json prints
 
 describe("venturi fork, compare and reindex", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = mkdtempSync(join(tmpdir(), "venturi-fork-"));
   const config = join(folder, "venturi.yaml");
   let events: RunEvent[] = [];

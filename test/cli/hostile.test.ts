@@ -139,7 +139,7 @@ describe("hostile text at the terminal", () => {
 });
 
 describe("a hostile model and tool, driven through the command line", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const config = () =>
     folder.write({

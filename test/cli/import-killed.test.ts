@@ -18,7 +18,7 @@ const run = "run_imported";
 const events = 500;
 
 describe("venturi import, killed in the middle", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = mkdtempSync(join(tmpdir(), "venturi-import-"));
   const recording = join(folder, "run.ndjson");
 

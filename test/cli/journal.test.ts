@@ -30,7 +30,7 @@ const lines = (text: string): RunEvent[] =>
     .map((line) => JSON.parse(line) as RunEvent); // what --json prints
 
 describe("venturi replay, export, import and prune", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = mkdtempSync(join(tmpdir(), "venturi-cli-"));
   const here = config(folder, "here");
   const there = config(folder, "there");

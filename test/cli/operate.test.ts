@@ -23,7 +23,7 @@ telemetry: { logs: { level: silent } }
 `;
 
 describe("commands for the running service", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service | undefined;
   let configFile = "";

@@ -11,7 +11,7 @@ import { testFolder } from "../host/folder.ts";
 import { venturi } from "./venturi.ts";
 
 describe("what is printed works when it is pasted", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it("init . keeps the database inside the project", async () => {

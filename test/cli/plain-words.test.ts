@@ -28,7 +28,7 @@ journal: { type: memory }
 `;
 
 describe("what the commands say", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it("validate refuses a condition on an argument that the tool's schema does not have", async () => {

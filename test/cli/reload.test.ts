@@ -17,7 +17,7 @@ limits: { drain: 100ms }
 `;
 
 describe("venturi reload", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: ChildProcess;
   afterEach(async () => {

@@ -53,7 +53,7 @@ class Running {
 }
 
 describe("the command line with a service behind it", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const running: Running[] = [];
   afterEach(() => {

@@ -25,7 +25,7 @@ telemetry: { logs: { format: text } }
 `;
 
 describe("systemd", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let python: ChildProcess;
   afterEach(() => python?.kill());

@@ -20,7 +20,7 @@ const env = {
 const noKeys = { PATH: process.env.PATH, SANDBOX: "approve" };
 
 describe("the examples", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   for (const file of readdirSync("config/examples").filter((name) => name.endsWith(".yaml"))) {

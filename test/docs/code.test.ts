@@ -13,7 +13,7 @@ const fileOf = (block: Block): string =>
   placeOf(block) ?? `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.${block.language}`;
 
 describe("code in the pages", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let checkout: Checkout;
   before(async () => {
     checkout = await sharedCheckout();

@@ -4,7 +4,7 @@ import { type Checkout, sharedCheckout } from "./checkout.ts";
 import { blocksOf, isRun, nameOf, pages } from "./pages.ts";
 
 describe("commands in the pages, against a running service", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   let checkout: Checkout;
   before(async () => {
     checkout = await sharedCheckout();

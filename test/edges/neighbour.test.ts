@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { attacks, neighbourDuring } from "./neighbour.ts";
 
 describe("a neighbour's runs, over a real service, during an attack", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   // A machine that is busy with something else is no finding.
   this.retries(1);
   for (const attack of ["none", ...Object.keys(attacks)]) {

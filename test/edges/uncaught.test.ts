@@ -63,7 +63,7 @@ export default {
 `;
 
 describe("a tool that throws where nothing can catch it", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: ServiceProcess;
   before(async () => {
     const files = Object.entries({ ...ways, ...crashes }).map(([name, body]) => [`${name}.mjs`, tool(body)]);

@@ -10,7 +10,7 @@ import { expect } from "chai";
 const folder = fileURLToPath(new URL("../../../examples/library/", import.meta.url));
 
 describe("the example programs", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let home = "";
   const children = new Set<ChildProcess>();
   before(() => {

@@ -13,7 +13,7 @@ const lines = (file: string): number =>
     .filter((line) => line.trim() !== "").length;
 
 describe("the same program with other libraries", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   let simulator: Simulator;
   before(async () => {
     simulator = await startSimulator({ pace: 0 });

@@ -21,7 +21,7 @@ const compilerOptions = {
 };
 
 describe("the example plugins, each outside of this repository", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let home = "";
 
   before(() => {

@@ -12,7 +12,7 @@ const node = (...words: string[]) =>
   });
 
 describe("tests of one's own agents", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   it("run with node:test", function () {
     if (!hasUsing) return this.skip();

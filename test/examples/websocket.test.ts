@@ -52,7 +52,7 @@ class Program {
 }
 
 describe("the example over a WebSocket", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let home = "";
   let port = 0;
   let service: Program;

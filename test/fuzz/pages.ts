@@ -66,8 +66,9 @@ export async function openPages(service: Service): Promise<Target> {
         fc.constantFrom(...lists),
         async (index, limit, start, steps, list) => {
           const { run, events } = runs[index] ?? assert.fail();
-          // From the end on when the pages are small, so that a history of thousands takes no thousand requests.
-          const after = limit < 100 ? Math.max(start, events.length - 30 * limit) : start;
+          // Near the end when the pages are small, so that a history of thousands takes no thousand requests.
+          const reach = Math.min(events.length, 30 * limit);
+          const after = events.length - (start % (reach + 1));
           const path = `/v1/runs/${run}/events?steps=${steps ? 1 : 0}`;
           const read = await walk(get, path, "after", { limit, after });
           const expected = events.filter(({ seq, type }) => seq > after && (!steps || isStep({ type } as RunEvent)));

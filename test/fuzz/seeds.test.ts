@@ -11,7 +11,7 @@ const seeds = fileURLToPath(new URL("../../../test/fuzz/seeds/", import.meta.url
 
 /** Every crash that fuzzing has found is tried again, and each target a little, so that it goes on working. */
 describe("fuzzing", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder = "";
   let opened: Awaited<ReturnType<typeof openTargets>>;
   before(async () => {

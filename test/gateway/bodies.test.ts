@@ -13,7 +13,7 @@ const ask = (url: string) => ({
 const mebibyte = 1024 * 1024;
 
 describe("large bodies", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   let open: Gateway;
   afterEach(() => open.close());
 

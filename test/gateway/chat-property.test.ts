@@ -171,7 +171,7 @@ const request = fc.tuple(messages, fc.option(tools, { nil: {} }), settings).map(
 }));
 
 describe("every field of a chat completion", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let open: Gateway;
   before(async () => {
     open = await gateway({ provider: "openai", settings: ", dialect: openai", agent: opened, answer: chat.text });

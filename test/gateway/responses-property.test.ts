@@ -188,7 +188,7 @@ const request = fc
   .map(([items, tools, set]) => ({ input: items, ...tools, ...set }));
 
 describe("every field of a response's request", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let open: Gateway;
   before(async () => {
     open = await gateway({ provider: "openai-responses", agent: opened, answer: wire.text });

@@ -53,7 +53,7 @@ interface Approval {
 }
 
 describe("an approval inside a called agent", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service;
   let url = "";

@@ -21,7 +21,7 @@ await drain();
 `;
 
 describe("the log on stderr", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const config = (telemetry: string) => `
 providers: { demo: { type: simulator, pace: 0 } }

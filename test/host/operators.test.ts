@@ -28,7 +28,7 @@ limits: { drain: 50ms }
 `;
 
 describe("an operator's key", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service;
   beforeEach(async () => {

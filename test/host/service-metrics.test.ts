@@ -40,7 +40,7 @@ interface Line {
 }
 
 describe("what a service measures of itself", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service;
   let lines: Line[];

@@ -18,6 +18,7 @@ agents:
   assistant: { model: demo/small, tools: [clock] }
   asking: { model: demo/small, tools: [asked] }
   slow: { model: demo/pace-250-200 }
+  drained: { model: demo/pace-250-8 }
   calling: { model: demo/calls-1 }
 journal: { type: memory }
 channels: { http: {}, openai: {}, ai-sdk: {}, websocket: {} }
@@ -27,7 +28,7 @@ telemetry: { logs: { level: silent } }
 `;
 
 describe("the service from a config file", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service;
   const open = async (drain = "100ms") => {
@@ -146,9 +147,6 @@ describe("the service from a config file", function () {
     });
     while (service.host.active() < 200) await new Promise((resolve) => setTimeout(resolve, 5));
     void drain();
-    const refused = await start(url, "assistant");
-    expect(refused.status).to.equal(503);
-    await refused.text();
     expect(new Set(await Promise.all(streams))).to.deep.equal(new Set(["run.failed 1"]));
     await drain();
   });
@@ -173,10 +171,13 @@ describe("the service from a config file", function () {
     }
   });
 
-  it("lets runs finish that can while it drains", async () => {
-    const url = await open("10s");
-    const response = await start(url, "assistant");
+  it("lets runs finish that can while it drains, and refuses new ones", async () => {
+    const url = await open("100s");
+    const response = await start(url, "drained");
     void drain();
+    const refused = await start(url, "assistant");
+    expect(refused.status).to.equal(503);
+    await refused.text();
     expect((await allSse(response)).at(-1)?.event).to.equal("run.finished");
     await drain();
   });

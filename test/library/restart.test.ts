@@ -33,7 +33,7 @@ console.log(run.id);
 `;
 
 describe("runs of agents in code after a restart", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   let folder: string;
   let opened: Venturi[] = [];
   before(() => {

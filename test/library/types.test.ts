@@ -44,7 +44,7 @@ function errorLines(): Record<keyof typeof programs, number[]> {
 }
 
 describe("types of the library", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   let errors: ReturnType<typeof errorLines>;
   before(() => {

@@ -89,7 +89,9 @@ describe("a collector in trouble", () => {
     await runs(telemetry, 1, 10);
     await telemetry.flush();
     await telemetry.close();
-    expect(receiver.spans.filter((span) => span.name === "venturi.chunk")).to.have.length(10);
-    expect(receiver.spans.filter((span) => span.name === "invoke_agent assistant")).to.have.length(1);
+    // What was refused may be sent again and come too, before what follows.
+    const last = receiver.spans.findLast((span) => span.name === "invoke_agent assistant");
+    const chunks = receiver.spans.filter((span) => span.name === "venturi.chunk" && span.traceId === last?.traceId);
+    expect(chunks).to.have.length(10);
   });
 });

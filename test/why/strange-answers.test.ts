@@ -23,7 +23,7 @@ const stream = (response: ServerResponse, body: string) => {
 };
 
 describe("answers that are none", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let server: Server;
   let answers: (response: ServerResponse) => void;

@@ -42,7 +42,7 @@ const config = {
 
 /** Problems outside the model: each is planted in a real service and named by its `why`, as is the part of the time in its trace. */
 describe("why, asked of a service", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service;
   let configFile = "";

@@ -43,7 +43,7 @@ function answerLater(host: Host, { act }: Planted, { run, call }: { run: string;
 }
 
 describe("why", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   // Causes are found by shares of real time, which a busy machine shifts.
   this.retries(6);
   const folder = mkdtempSync(join(tmpdir(), "venturi-why-"));

@@ -5,7 +5,7 @@ import { testFolder } from "../../host/folder.ts";
 import { callsIn, choose, configuration, Editor, openCalls, pay, textOf } from "./editor.ts";
 
 describe("an editor's processes", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const files = (more: Record<string, unknown> = {}) =>
     folder.write({ "venturi.yaml": configuration(more), "pay.mjs": pay, "work/x": "" });

@@ -17,7 +17,7 @@ for (const engine of Object.keys(engines)) {
     let run = "";
     let whole: RunEvent[] = [];
     before(async function () {
-      this.timeout(60_000);
+      this.timeout(180_000);
       await bench.open();
       run = await bench.run("ada", "What is 17 * 23?");
       whole = await bench.events(run);

@@ -53,7 +53,7 @@ const ends = ["run.finished", "run.failed"];
 
 for (const engine of Object.keys(engines)) {
   describe(`the feed, on ${engine}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const bench = new Bench(engine);
     before(() => bench.open());
     after(() => bench.close());

@@ -15,7 +15,7 @@ const journalOf = (bench: Bench) => bench.service?.host.journal ?? expect.fail("
 
 for (const engine of Object.keys(engines)) {
   describe(`feedback, on ${engine}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const bench = new Bench(engine);
     before(() => bench.open());
     after(() => bench.close());

@@ -12,7 +12,7 @@ interface Answer {
 
 for (const engine of Object.keys(engines)) {
   describe(`a fork, on ${engine}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const bench = new Bench(engine);
     before(() => bench.open());
     after(() => bench.close());

@@ -15,7 +15,7 @@ interface Sessions {
 
 for (const engine of Object.keys(engines)) {
   describe(`what people do with runs, on ${engine}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const bench = new Bench(engine);
     before(() => bench.open());
     after(() => bench.close());

@@ -9,7 +9,7 @@ interface List {
 
 for (const engine of Object.keys(engines)) {
   describe(`GET /v1/runs with filters, on ${engine}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const bench = new Bench(engine);
     let sum = "";
     let other = "";

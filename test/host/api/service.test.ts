@@ -9,7 +9,7 @@ import { Bench, engines } from "./bench.ts";
 
 for (const engine of Object.keys(engines)) {
   describe(`the service about itself, on ${engine}`, function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const bench = new Bench(engine);
     before(() => bench.open());
     after(() => bench.close());

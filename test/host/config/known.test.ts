@@ -8,7 +8,7 @@ const rest = "agents: { assistant: { model: demo/small } }\n";
 const demo = "providers: { demo: { type: simulator } }\n";
 
 describe("what can be known before a start is known by validate", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const mistake = (text: string, files: Record<string, string> = {}): Promise<string> =>
     loadConfig({ file: folder.write({ "venturi.yaml": text, ...files }) }).then(

@@ -27,7 +27,7 @@ const urls = paths.flatMap((path) =>
 );
 
 describe("a URL that means nothing", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let service: TestService;
   before(async () => {
     const channels = [channelHttp, channelOpenai, channelAnthropic].map((plugin) => ({ plugin }));

@@ -17,7 +17,7 @@ const collectGarbage = runInNewContext("gc") as () => void; // the flag above pu
 
 describe("readers that take nothing", () => {
   it("cost at most the limit each, are cut off, and can resume", async function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const service = await serve({
       scripts: {
         hello,
@@ -57,7 +57,7 @@ describe("readers that take nothing", () => {
   });
 
   it("are distinguished from slow ones, which get everything at their own pace", async function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     const service = await serve({
       scripts: {
         flood: async ({ emit }) => {

@@ -41,7 +41,7 @@ telemetry: { logs: { format: text } }
 
 for (const processes of [1, 2]) {
   describe(`a request that blocks its process, with ${processes} of them`, function () {
-    this.timeout(120_000);
+    this.timeout(180_000);
     const folder = mkdtempSync(join(tmpdir(), "venturi-"));
     let service: Started;
     before(async () => {

@@ -39,7 +39,7 @@ telemetry: { logs: { format: text } }
 
 for (const processes of [1, 2]) {
   describe(`a run that takes every process down that continues it, with ${processes} of them`, function () {
-    this.timeout(120_000);
+    this.timeout(180_000);
     const folder = mkdtempSync(join(tmpdir(), "venturi-"));
     let service: Started;
     before(async () => {

@@ -43,7 +43,7 @@ async function busiest(service: Started): Promise<Busy> {
 }
 
 describe("a service of several processes", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const started: Started[] = [];
   let service: Started;

@@ -11,7 +11,7 @@ import { venturi } from "../../cli/venturi.ts";
 const bin = fileURLToPath(new URL("../../../src/cli/bin.js", import.meta.url));
 
 describe("the wire of an attempt whose process was killed", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let folder: string;
   let simulator: Simulator;
   before(async () => {

@@ -8,7 +8,7 @@ import { Replica } from "../../chaos/replica.ts";
 import { freshSchema, sharedCluster } from "../../plugins/postgres/shared.ts";
 
 describe("a run that waits for a person, over two processes of the service", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = mkdtempSync(join(tmpdir(), "venturi-approval-"));
   const effects = join(folder, "effects");
   const replicas: Replica[] = [];

@@ -88,6 +88,9 @@ describe("runs that wait for a person", () => {
   it("counts what waits in a session's line against the key", async () => {
     const service = await open();
     const body = { agent: "payer", input: "go", session: "busy" };
+    // The first waits for a person and counts no more; those behind it do.
+    const first = await post(service, "/v1/runs", body, { prefer: "respond-async" });
+    await parked(service, first.headers.get("x-venturi-run") ?? "");
     const statuses: number[] = [];
     for (let n = 0; n < 20; n++) {
       statuses.push((await post(service, "/v1/runs", body, { prefer: "respond-async" })).status);

@@ -26,7 +26,7 @@ const card = (url: string, streaming: boolean) => ({
 });
 
 describe("an agent of another service as a tool", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const services: Service[] = [];
   const servers: Server[] = [];

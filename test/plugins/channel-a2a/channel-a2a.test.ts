@@ -11,7 +11,7 @@ import { configuration, pay, start } from "../channel-mcp/service.ts";
 import { answerOf, connect, readStream, say, sending, settings, stateOf, taskIn, textOf } from "./service.ts";
 
 describe("channel-a2a with the SDK's own client", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const services: Service[] = [];
   const open = async (channels: object = { a2a: {} }, more: Record<string, unknown> = {}) => {

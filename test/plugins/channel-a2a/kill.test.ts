@@ -5,7 +5,7 @@ import { configuration, pay } from "../channel-mcp/service.ts";
 import { answerOf, connect, readStream, replica, say, sending, settings, stateOf, taskIn } from "./service.ts";
 
 describe("channel-a2a, whole processes", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it("kill -9 in the middle of a task: the next poll and a new subscription, at another replica, go on", async () => {

@@ -4,7 +4,7 @@ import { timeParts, timingKey } from "../../../src/core/run/run-times.ts";
 import { Bench } from "../../host/api/bench.ts";
 
 describe("the console's ribbon beside the timing of the journal", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const bench = new Bench("memory");
   before(() => bench.open());
   after(() => bench.close());

@@ -9,7 +9,7 @@ const textOf = (result: unknown) => (result as { content: { text?: string }[] })
 
 for (const era of ["2025-11-25", "2026-07-28"] as const) {
   describe(`channel-mcp with the official client in ${era}`, function () {
-    this.timeout(20_000);
+    this.timeout(180_000);
     const folder = testFolder();
     let service: Service;
     const clients: Client[] = [];
@@ -133,7 +133,7 @@ async function ended(service: Service, run: string) {
 }
 
 describe("channel-mcp", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   const services: Service[] = [];
   const open = async (more: Record<string, unknown> = {}) => {

@@ -16,7 +16,7 @@ const logModule = new URL("../../../src/core/ports/log.js", import.meta.url).hre
 class SingleProcess extends StdioClientTransport {}
 
 describe("agents as tools, whole processes", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it("`venturi mcp` offers them over stdio, to clients of both revisions", async () => {

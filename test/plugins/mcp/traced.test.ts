@@ -7,7 +7,7 @@ import { testFolder } from "../../host/folder.ts";
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
 
 describe("a call of an MCP server's tool", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it("has a span that names the protocol, and the result of each parallel call in the next generation", async () => {

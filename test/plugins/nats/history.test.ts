@@ -50,7 +50,7 @@ async function checkpointOf(cluster: NatsCluster, names: Names): Promise<number>
 const runsOf = async (journal: NatsJournal) => (await journal.list({ limit: 10_000 })).runs.map(({ run }) => run);
 
 describe("nats: opening a journal with history", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let cluster: NatsCluster;
   let names: Names;
   const opened: NatsJournal[] = [];

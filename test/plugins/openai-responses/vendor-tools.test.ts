@@ -39,7 +39,7 @@ async function vendor(item: Item) {
 }
 
 describe("calls of OpenAI's own tools, carried out by shell and files", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   const run = async (item: Item, { tools = "[shell, files]", verdict = true, approval = "never" } = {}) => {

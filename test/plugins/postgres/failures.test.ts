@@ -80,7 +80,7 @@ describe("postgres migrations", () => {
 });
 
 describe("postgres failures", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
 
   it("a database that is down at the start is waited for", async () => {
     const port = await freePort();

@@ -18,7 +18,7 @@ async function until(cluster: Cluster, query: string): Promise<void> {
 }
 
 describe("postgres with a standby", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let primary: Cluster;
   let standby: Cluster;
 

@@ -7,7 +7,7 @@ import { Cluster } from "./cluster.ts";
 import { sharedCluster } from "./shared.ts";
 
 describe("a service on postgres", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder: string;
   const effects = () => join(folder, "effects");
   beforeEach(() => {

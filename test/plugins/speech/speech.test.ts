@@ -67,7 +67,7 @@ providers:
 `;
 
 describe("speech", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let speech: SpeechServer;
   let service: Service;

@@ -36,7 +36,7 @@ async function fill(url: string): Promise<number> {
 }
 
 describe("a service whose journal is full", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service | undefined;
   let child: ChildProcess | undefined;

@@ -75,7 +75,7 @@ const freshName = (folder: string): string => {
 };
 
 describe("a service whose journal is removed", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   const folder = testFolder();
   let service: Service | undefined;
   afterEach(() => service?.drain());

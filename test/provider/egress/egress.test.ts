@@ -15,7 +15,7 @@ import { NameServer } from "./name-server.ts";
 const publicAddress = "93.184.216.34";
 
 describe("egress", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let names: NameServer;
   let nameServers: string[];
   let inside: Server;
