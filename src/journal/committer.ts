@@ -1,11 +1,10 @@
-import { VenturiError, wrap } from "../core/errors/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import type { Append, Journal, Ownership } from "../core/journal/journal.ts";
 import { type Clock, systemClock } from "../core/ports/clock.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
 import type { Digest } from "../core/run/digest.ts";
+import { FailedCommits } from "./failed-commits.ts";
 import { isLarge, LargeTurns, large } from "./large-turns.ts";
-import { endInstead } from "./last-words.ts";
-import { retry } from "./retry.ts";
 import { RunClocks } from "./run-clocks.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
 import type { WriteWatch } from "./write-watch.ts";
@@ -64,7 +63,7 @@ export class Committer implements LogOwner {
   readonly clocks: RunClocks;
   readonly maxUncommitted: number;
   readonly #journal: Journal;
-  readonly #log: Log;
+  readonly #failed: FailedCommits;
   readonly #listener: CommitListener | undefined;
   readonly #writes: WriteWatch | undefined;
   readonly #ended: CommitterOptions["ended"];
@@ -73,7 +72,6 @@ export class Committer implements LogOwner {
   readonly commits = { count: 0, ms: 0, longestMs: 0 };
   readonly #pace: number;
   readonly #maxWaiting: number;
-  readonly #patience: number;
   #dirty: OwnedLog[] = none;
   /** The commit in flight. */
   #logs: readonly OwnedLog[] = none;
@@ -91,13 +89,11 @@ export class Committer implements LogOwner {
   /** The engine answered the last commit later. */
   #elsewhere = false;
   #wake: (() => void) | undefined;
-  readonly #closing = new AbortController();
 
   constructor(options: CommitterOptions) {
     this.#journal = options.journal;
     this.clock = options.clock ?? systemClock;
     this.clocks = new RunClocks(this.clock);
-    this.#log = options.log ?? silentLog;
     this.#listener = options.listener;
     this.#writes = options.writes;
     this.#ended = options.ended;
@@ -105,7 +101,14 @@ export class Committer implements LogOwner {
     this.#pace = options.pace ?? 8;
     this.#maxWaiting = options.maxWaiting ?? 4096;
     this.maxUncommitted = options.maxUncommitted ?? 1024 * 1024;
-    this.#patience = options.patience ?? 120_000;
+    this.#failed = new FailedCommits({
+      journal: options.journal,
+      clock: this.clock,
+      log: options.log ?? silentLog,
+      writes: options.writes,
+      patience: options.patience ?? 120_000,
+      settle: (logs, batch, fenced) => this.#settle(logs, batch, fenced),
+    });
   }
 
   openLog(ownership: Ownership, tenant = ""): OwnedLog {
@@ -117,9 +120,7 @@ export class Committer implements LogOwner {
 
   /** Stops retrying a failing engine; pending writes fail. */
   close(): void {
-    this.#closing.abort(
-      new VenturiError(op, "shutting_down", "the service stopped before the journal took the events"),
-    );
+    this.#failed.close();
   }
 
   changed(log: OwnedLog, urgent: boolean): void {
@@ -225,46 +226,13 @@ export class Committer implements LogOwner {
   };
 
   readonly #refused = (thrown: unknown): void => {
-    this.#retry(this.#logs, this.#batch, thrown).then(this.#next);
+    this.#failed.retry(this.#logs, this.#batch, thrown).then(this.#next);
   };
 
   readonly #next = (): void => {
     if (this.#dirty.length > 0) this.#schedule();
     else this.#phase = "idle";
   };
-
-  /** A commit that failed: tried again while the engine is down, and split up if the engine rejects it. */
-  async #retry(logs: readonly OwnedLog[], batch: readonly Append[], failure?: unknown): Promise<void> {
-    try {
-      const fenced = await this.#append(batch, failure);
-      this.#settle(logs, batch, fenced);
-    } catch (thrown) {
-      const error = wrap(op, thrown, "record_invalid");
-      if (error.code === "journal_failed" || error.code === "shutting_down") {
-        for (const log of logs) log.fail(error);
-        return;
-      }
-      const [log, item] = [logs[0], batch[0]];
-      if (logs.length === 1 && log && item) return this.#endRun(log, item, error);
-      // The engine works but rejects this batch: commit one by one so that only the offending run fails.
-      for (const [index, log] of logs.entries()) await this.#retry([log], batch.slice(index, index + 1));
-    }
-  }
-
-  /** The engine will never accept this: ends the run permanently, so that a restart does not hit it again. */
-  async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
-    const { run } = log.ownership;
-    this.#log.error("record cannot be stored; run ended as failed", { run, code: error.code, error: error.message });
-    const instead = endInstead(item, error, this.clock.now());
-    const end = { ...instead, ...log.endAfter(instead.events), ...log.billing?.forEnd() };
-    try {
-      const fenced = await this.#append([end]);
-      if (!fenced.has(log.ownership)) for (const reader of log.readers) reader.hand(end.events);
-    } catch (thrown) {
-      this.#log.error("the run's terminal event cannot be stored either", { run, error: wrap(op, thrown).message });
-    }
-    log.fail(error);
-  }
 
   #settle(logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>): void {
     for (let index = 0; index < logs.length; index++) {
@@ -279,33 +247,6 @@ export class Committer implements LogOwner {
       log.committed(item);
       if (item.end !== undefined) this.#ended?.(item.end.digest);
     }
-  }
-
-  /**
-   * Retries until the engine accepts; `failure` is what the first try threw. By the port's contract, repeating an append that did
-   * succeed is harmless.
-   */
-  #append(batch: readonly Append[], failure?: unknown): Promise<ReadonlySet<Ownership>> {
-    const append = async (tries: number): Promise<ReadonlySet<Ownership>> => {
-      if (tries === 0 && failure !== undefined) throw failure;
-      const fenced = await this.#journal.append(batch);
-      if (tries > 0) this.#log.info("journal append succeeded again", { tries });
-      this.#writes?.worked();
-      return fenced;
-    };
-    return retry(append, {
-      op,
-      // An error that is not the engine's own (an event that does not encode) is permanent.
-      otherwise: "record_invalid",
-      clock: this.clock,
-      patience: this.#patience,
-      signal: () => this.#closing.signal,
-      onFailure: (error, tries) => {
-        this.#writes?.failed("append", error);
-        const { code, message } = error;
-        if (tries === 0) this.#log.warn("journal append failed; retrying", { code, error: message });
-      },
-    });
   }
 }
 

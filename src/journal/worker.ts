@@ -2,41 +2,23 @@ import { randomUUID } from "node:crypto";
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Claim, ClaimFilter, Hint, Journal, Ownership } from "../core/journal/journal.ts";
 import { Billing } from "../core/journal/money.ts";
-import type { RunLog, SignalFeed } from "../core/journal/run-log.ts";
 import type { PriceOf } from "../core/model/prices.ts";
 import { type Clock, sleep, systemClock } from "../core/ports/clock.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
 import { DigestFold } from "../core/run/digest.ts";
-import { type RunEvent, timingUntil } from "../core/run/events.ts";
+import type { RunEvent } from "../core/run/events.ts";
 import { doingFor } from "../core/values/doing.ts";
 import type { Committer } from "./committer.ts";
 import { type Attempts, attemptsOf, refuseCrashing, SuspectStarts } from "./crashes.ts";
+import { Failures } from "./failures.ts";
 import { readHistory } from "./history.ts";
 import { refuseNewer } from "./known-events.ts";
-import { failedWith } from "./last-words.ts";
 import { retry } from "./retry.ts";
 import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
 import { StartTurns } from "./start-turns.ts";
 import { StrayLeases } from "./stray-leases.ts";
-
-/** A run while this worker owns it. */
-export interface Work {
-  readonly claim: Claim;
-  /** All events of the run so far. */
-  readonly history: readonly RunEvent[];
-  readonly log: RunLog;
-  /** Up to date with `log`. */
-  readonly digest: DigestFold;
-  /** What it uses, as far as it is not stored yet. */
-  readonly billing: Billing;
-  readonly signals: SignalFeed;
-  /**
-   * Aborts when this worker loses the run: another worker took over, the journal gave up, or the worker stops. The run itself
-   * continues: stop and write nothing more, the next owner resumes it.
-   */
-  readonly signal: AbortSignal;
-}
+import type { Work, WorkWatch } from "./work.ts";
 
 export interface WorkerOptions {
   readonly journal: Journal;
@@ -63,12 +45,6 @@ export interface WorkerOptions {
   readonly signalPoll?: number;
 }
 
-export interface WorkWatch {
-  begin(claim: Claim): void;
-  end(run: string): void;
-}
-
-const mostFailures = 3;
 /** Runs claimed in one step. */
 const mostAtOnce = 64;
 
@@ -103,8 +79,7 @@ export class Worker {
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
-  /** Number of unexpected failures, by run. */
-  readonly #failures = new Map<string, number>();
+  readonly #failures: Failures;
   #beats = 0;
   #claiming = false;
   #claimAgain = false;
@@ -126,6 +101,7 @@ export class Worker {
     this.#prices = options.prices;
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
+    this.#failures = new Failures(this.#log);
     this.#turns = new StartTurns(this.#clock);
     this.#suspects = new SuspectStarts(this.#clock);
     this.#signals = new SignalWatch(options.journal);
@@ -214,11 +190,9 @@ export class Worker {
       feed.add(known);
       this.#signals.add(feed);
       await this.#execute({ claim, history, log, digest, billing, signals: feed, signal: controller.signal });
-      this.#failures.delete(claim.ownership.run);
+      this.#failures.forget(claim.ownership.run);
     } catch (thrown) {
-      if (controller.signal.aborted || !this.#isFinal(claim, thrown))
-        this.#report(claim.ownership, thrown, controller.signal);
-      else this.#endRun({ claim, history }, log, wrap("worker.execute", thrown));
+      this.#failures.handle(thrown, { claim, history, log, signal: controller.signal });
     } finally {
       over?.abort();
       this.#signals.remove(feed);
@@ -250,32 +224,6 @@ export class Worker {
   /** Backoff: a run that fails immediately would otherwise be claimed, failed and released in a busy loop. */
   async #cool(): Promise<void> {
     if (!this.#stopping.signal.aborted) await sleep(this.#clock, this.#poll, this.#stopping.signal).catch(() => {});
-  }
-
-  #report(ownership: Ownership, thrown: unknown, signal: AbortSignal): void {
-    const error = wrap("worker.execute", thrown);
-    const fields = { run: ownership.run, epoch: ownership.epoch, code: error.code, error: error.message };
-    if (signal.aborted) this.#log.info("run released", fields);
-    else this.#log.error("run failed unexpectedly; released for another attempt", fields);
-  }
-
-  /** Whether a retry would fail the same way. Unexpected errors are retried a few times. */
-  #isFinal({ ownership }: Claim, thrown: unknown): boolean {
-    if (VenturiError.isInstance(thrown) && thrown.code !== "internal") return !thrown.retryable;
-    const failures = (this.#failures.get(ownership.run) ?? 0) + 1;
-    this.#failures.set(ownership.run, failures);
-    return failures >= mostFailures;
-  }
-
-  /** Ends a run that cannot be executed: released, it would be claimed and fail again for ever. */
-  #endRun({ claim, history }: Pick<Work, "claim" | "history">, log: OwnedLog, error: VenturiError): void {
-    const { run, head } = claim.ownership;
-    this.#failures.delete(run);
-    if (head === 0 && log.head === 0) log.write({ type: "run.started", agent: claim.request.agent, input: {} });
-    const timing = timingUntil(history, log.now);
-    log.write(failedWith(error, timing));
-    const ms = Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0));
-    this.#log.error("run cannot be executed; ended as failed", { run, ms, code: error.code, error: error.message });
   }
 
   #patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import type { Signal } from "../../src/core/journal/journal.ts";
 import type { EventBody } from "../../src/core/run/events.ts";
-import { type Work, Worker } from "../../src/journal/worker.ts";
+import type { Work } from "../../src/journal/work.ts";
+import { Worker } from "../../src/journal/worker.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { collect, delta, finished, firstOf, freshRun, memory, pair, seqs, started, upTo } from "./setup.ts";
 

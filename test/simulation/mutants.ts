@@ -88,7 +88,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "a failed append counts as done": {
     file: "src/journal/committer.js",
-    from: "this.#retry(this.#logs, this.#batch, thrown).then(this.#next);",
+    from: "this.#failed.retry(this.#logs, this.#batch, thrown).then(this.#next);",
     to: "this.#settle(this.#logs, this.#batch, new Set());\n        this.#next();",
   },
   "a step does not wait until it is durable": {
