@@ -2,29 +2,21 @@ import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Signal } from "../core/journal/journal.ts";
 import { textMessage } from "../core/model/messages.ts";
 import type { Question, Verdict } from "../core/ports/tool.ts";
-import type { PendingCall } from "../core/run/events.ts";
 import type { GuardVerdict } from "../core/run/guard-verdict.ts";
 import type { Crash } from "../core/run/signals.ts";
 import { keepOne } from "../core/values/keep-one.ts";
+import { decide, limitOnTools } from "./after-round.ts";
+import { begin } from "./begin.ts";
 import { generateOverChain } from "./model/chain.ts";
 import { requestFor, toolsFor } from "./model/request.ts";
-import { repairRequest, structured, unfit } from "./model/structured.ts";
 import { Parking } from "./parking.ts";
-import { blocked } from "./run/guard-filter.ts";
-import { writtenInstructions } from "./run/inputs.ts";
-import type { LimitReached } from "./run/limit-reached.ts";
-import { limitOnCalls, noMoreRounds, tokenLimit } from "./run/limits.ts";
 import { cancelled, type RunContext } from "./run/run-context.ts";
-import { listedOf } from "./run/skills.ts";
 import type { RoundState } from "./state/round-state.ts";
 import { type Ending, logEnd, writeEndOf, writeFinished } from "./terminal.ts";
 import { Approvals } from "./tools/approvals.ts";
 import { Dispatcher } from "./tools/dispatch.ts";
 import { Repetition } from "./tools/repetition.ts";
 import type { ToolTable } from "./tools/tool-table.ts";
-
-/** Finish reasons that would recur on a retry: the run ends with the same reason and without an object. */
-const cutEnds: ReadonlySet<string> = new Set(["length", "content_filter", "refusal"]);
 
 /** Rounds of generating and running tools, from the run's last event to its terminal event. */
 export class Loop {
@@ -120,7 +112,7 @@ export class Loop {
     const { log } = this.#run.parts;
     let failure: VenturiError | undefined;
     try {
-      await this.#begin();
+      await begin(this.#run, this.#crash);
       const ending = this.#run.parts.request.remember ? { finish: "stop" } : await this.#rounds();
       await this.#run.hooks.afterRun({ finish: ending.finish, output: this.#run.state.output });
       writeFinished(this.#run, ending);
@@ -137,67 +129,6 @@ export class Loop {
     logEnd(this.#run, failure);
   }
 
-  async #begin(): Promise<void> {
-    const { request } = this.#run.parts;
-    if (this.#run.state.started) return await this.#resume();
-    let asked = request;
-    let denied: unknown;
-    let instructions: string | undefined;
-    try {
-      await this.#run.activate();
-      if (!this.#run.hooks.empty) asked = await this.#run.hooks.beforeRun(request);
-      instructions = await writtenInstructions(this.#run, asked.input);
-    } catch (thrown) {
-      denied = thrown;
-    }
-    this.#run.emit({
-      type: "run.started",
-      agent: this.#run.agent.name,
-      input: asked.input,
-      config: this.#run.agent.config,
-      ...(instructions === undefined ? {} : { instructions }),
-      ...listedOf(this.#run.agent.skills),
-      ...(asked.session === undefined ? {} : { session: asked.session }),
-      ...(asked.parent === undefined ? {} : { parent: asked.parent }),
-      ...(request.caller === undefined ? {} : { by: request.caller.id }),
-      ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
-    });
-    this.#noteRevision();
-    this.#tellGuarded(request.guarded);
-    if (denied !== undefined) throw denied;
-  }
-
-  /** What guards decided before the input was stored. */
-  #tellGuarded(verdicts: readonly GuardVerdict[] = []): void {
-    for (const verdict of verdicts) this.#run.emit({ type: "guard.decided", ...verdict });
-    const refused = verdicts.find(({ action }) => action === "block");
-    if (refused === undefined) return;
-    const { guard, direction, rule, count = 1 } = refused;
-    throw blocked(guard, direction, `${count} ${rule}`);
-  }
-
-  async #resume(): Promise<void> {
-    const { history, clock, logger } = this.#run.parts;
-    const { run, epoch, worker } = this.#run.parts.log.ownership;
-    const idleMs = Math.max(0, clock.now() - (history.at(-1)?.at ?? clock.now()));
-    logger.info("run resumed", { run, agent: this.#run.agent.name, epoch, worker, events: history.length, idleMs });
-    const { at, cause = "was ended by another run" } = this.#crash ?? {};
-    if (at !== undefined) {
-      const ms = Math.max(0, clock.now() - at);
-      this.#run.waits.past("down", cause, { since: clock.monotonic() - ms, ms });
-    }
-    this.#run.emit({ type: "run.resumed", epoch });
-    this.#noteRevision();
-    await this.#run.activate();
-  }
-
-  #noteRevision(): void {
-    const { agent, request } = this.#run.parts;
-    const before = this.#run.state.revision ?? request.revision;
-    if (before === undefined || before === agent.revision) return;
-    this.#run.emit({ type: "agent.revised", agent: agent.name, revision: agent.revision });
-  }
-
   /**
    * Rounds until the run ends: generate, run the tools, close the round, decide what follows. A resumed run continues at the step
    * where its events stop.
@@ -212,7 +143,8 @@ export class Loop {
         await this.#runTools(round, tools);
         await this.#closeRound(round);
       }
-      const ending = this.#decide(round, tools);
+      const hasMessages = this.#messages.length > 0;
+      const ending = decide(this.#run, { round, tools, repetition: this.#repetition, hasMessages });
       if (ending) return ending;
       if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
@@ -277,9 +209,9 @@ export class Loop {
     for (const call of round.pending) this.#dispatcher.sealed(call);
   }
 
-  /** Executes the round's calls, or none where a limit forbids it; `#decide` then ends the run. */
+  /** Executes the round's calls, or none where a limit forbids it; `decide` then ends the run. */
   async #runTools(round: RoundState, tools: ToolTable): Promise<void> {
-    const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds);
+    const limit = limitOnTools(this.#run, { round, tools }, this.#run.state.toolRounds);
     if (limit) {
       await this.#dispatcher?.cancel(limit);
       return;
@@ -294,49 +226,6 @@ export class Loop {
     const { finish = "other", usage = {} } = generated ?? {};
     await this.#run.step({ type: "round.finished", round: number, finish, usage });
     this.#run.throwIfAborted();
-  }
-
-  /** What follows a finished round: the run's ending, or undefined for another round. Throws when a limit ends the run. */
-  #decide(round: RoundState, tools: ToolTable): Ending | undefined {
-    const finish = round.generated?.finish ?? "other";
-    const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds - 1);
-    if (limit) throw limit;
-    const calls = clientCalls(round, tools);
-    if (calls.length > 0) return { finish: cutEnds.has(finish) ? finish : "tool_calls", calls };
-    const last = this.#limitOnRounds(round, finish);
-    if (last) throw last;
-    const goesOn = round.calls.size > 0 || this.#messages.length > 0 || finish === "pause";
-    return goesOn ? undefined : this.#answer(finish, round.text);
-  }
-
-  /** The limit on executing the round's calls after `rounds` earlier rounds. Calls of client tools do not count. */
-  #limitOnTools(round: RoundState, tools: ToolTable, rounds: number): LimitReached | undefined {
-    const own = round.inOrder.filter((call) => !tools.isClient(call.name));
-    return own.length > 0 ? limitOnCalls(this.#run, own, rounds) : undefined;
-  }
-
-  /** The limit on another generation after this round. */
-  #limitOnRounds(round: RoundState, finish: string): LimitReached | undefined {
-    const { state, agent } = this.#run;
-    // Calls left unexecuted before a restart, under limits that have been raised since.
-    if (round.pending.length > 0) return noMoreRounds(agent.limits);
-    // A vendor's pause counts as a tool round, or a model that always pauses would never end.
-    if (finish === "pause" && state.toolRounds > agent.limits.maxToolRounds) return noMoreRounds(agent.limits);
-    return this.#repetition.limitOn(round) ?? tokenLimit(this.#run);
-  }
-
-  /** The ending with this text as the answer; undefined when the model must retry to fit the schema. */
-  #answer(finish: string, text: string): Ending | undefined {
-    const asked = this.#run.parts.request.output;
-    const schema = asked === undefined ? this.#run.agent.output : asked.schema;
-    if (schema === undefined) return { finish };
-    const answer = structured(text, schema, asked === undefined ? this.#run.agent.outputSchema : undefined);
-    if (answer.ok) return { finish, object: answer.object };
-    // A client that sent a schema has already streamed the answer and parses it as with the vendor's own API.
-    if (asked !== undefined || cutEnds.has(finish)) return { finish };
-    if (this.#run.state.repaired) throw unfit(answer.problem);
-    this.#run.emit({ type: "message.added", message: textMessage("user", repairRequest(answer.problem)) });
-    return undefined;
   }
 
   #abortOnRejection(round: RoundState, tools: ToolTable): void {
@@ -389,14 +278,3 @@ const wishOf = ({ by, reason }: Signal["body"]): Pick<Wish, "by" | "reason"> => 
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-
-const clientCalls = (round: RoundState, tools: ToolTable): PendingCall[] =>
-  round.inOrder
-    .filter((call) => tools.isClient(call.name))
-    .map(({ call, name, arguments: input, raw, text }) => ({
-      call,
-      name,
-      arguments: { ...input },
-      ...(raw === undefined ? {} : { raw }),
-      ...(text === undefined ? {} : { text }),
-    }));

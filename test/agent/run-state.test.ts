@@ -1,5 +1,7 @@
 import { expect } from "chai";
-import { callKey, RunState, readOn } from "../../src/agent/state/run-state.ts";
+import { callKey } from "../../src/agent/state/call-key.ts";
+import { readOn } from "../../src/agent/state/call-result.ts";
+import { RunState } from "../../src/agent/state/run-state.ts";
 import { extendSession } from "../../src/agent/state/session-messages.ts";
 import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { noTiming } from "../../src/core/run/events.ts";

@@ -127,12 +127,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "events",
   },
   "an effectful tool starts early": {
-    file: "src/agent/tools/dispatch.js",
+    file: "src/agent/tools/call-rules.js",
     from: 'if (tool.effect !== "pure" && tool.effect !== "idempotent")\n            return false;\n        if (typeof tool',
     to: "if (typeof tool",
   },
   "no question before a repetition": {
-    file: "src/agent/tools/dispatch.js",
+    file: "src/agent/tools/call-rules.js",
     from: "return call.attempts > 0 && tool.effect",
     to: "return false && tool.effect",
   },

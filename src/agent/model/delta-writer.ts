@@ -1,4 +1,3 @@
-import { VenturiError } from "../../core/errors/errors.ts";
 import type {
   Delta,
   DoneDelta,
@@ -7,21 +6,22 @@ import type {
   TextDelta,
   ToolCallDelta,
 } from "../../core/model/deltas.ts";
-import { textUnlessSame } from "../../core/model/messages.ts";
 import type { NativeAnswer } from "../../core/model/native.ts";
 import type { StreamObserver } from "../../core/model/provider.ts";
 import { mergeUsage, type Usage } from "../../core/model/usage.ts";
 import type { EventOf } from "../../core/run/events.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
-import { excessOf } from "../../core/values/value-limits.ts";
 import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
 import { OutputCap, perEvent } from "../run/output-cap.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import { nameless, type ToolTable } from "../tools/tool-table.ts";
 import { FilteredDeltas } from "./filtered-deltas.ts";
+import { LoneDeltas } from "./lone-deltas.ts";
 import { laidOver, storable } from "./native-answer.ts";
 import { screened } from "./screened-call.ts";
+import { writeSealed } from "./sealed-call.ts";
+import { changedArguments, truncated } from "./stream-errors.ts";
 
 /** Turns the deltas of one generation into events. Adjacent fragments of one kind from one network read become one event. */
 export class DeltaWriter {
@@ -40,6 +40,7 @@ export class DeltaWriter {
   readonly #sink: CallSink;
   readonly #accumulator: Accumulator;
   readonly #cap: OutputCap;
+  readonly #lone: LoneDeltas;
   readonly #filtered: FilteredDeltas | undefined;
   /** Calls are shown when they are complete, and as the hooks leave them. */
   readonly #screens: boolean;
@@ -61,6 +62,7 @@ export class DeltaWriter {
     const { watch } = run.parts;
     this.#accumulator = new Accumulator({ run: `${round}`, observer: watch?.counting(observer) ?? observer });
     this.#cap = new OutputCap(run);
+    this.#lone = new LoneDeltas(run, round, this.#cap);
     this.#filtered = FilteredDeltas.of(run.hooks, round, (error) => run.abort(error));
     this.#screens = run.hooks.screensCalls;
     keepOne(this);
@@ -92,13 +94,7 @@ export class DeltaWriter {
   /** End of stream: seals open calls; throws when the format's terminator is missing. */
   finish(): DoneDelta {
     const done = this.done;
-    if (done === undefined) {
-      throw new VenturiError(
-        "provider.stream",
-        "stream_error",
-        "the stream ended before its own end; it was truncated",
-      );
-    }
+    if (done === undefined) throw truncated();
     for (const call of this.#accumulator.finish(done.finish)) this.#seal(call);
     return done;
   }
@@ -133,17 +129,8 @@ export class DeltaWriter {
         if (delta.kind === "fields")
           return this.#tell("fields", { wire: delta.wire, fields: { ...Object(delta.data) } });
         this.#flush();
-        mustFit(delta.data);
-        this.#cap.size += perEvent + (JSON.stringify(delta.data)?.length ?? 0);
         this.shown = true;
-        this.#run.emit({
-          type: "provider.activity",
-          round: this.#round,
-          kind: delta.kind,
-          wire: delta.wire,
-          data: delta.data,
-          ...(delta.keep ? { keep: true } : {}),
-        });
+        this.#lone.activity(delta);
         return;
       case "done":
         this.done ??= delta;
@@ -162,24 +149,18 @@ export class DeltaWriter {
   }
 
   /** Text that is signed, or has fields of its own, is one event. */
-  #alone({ native, ...delta }: TextDelta | RefusalDelta): void {
+  #alone(delta: TextDelta | RefusalDelta): void {
     this.#flush();
     this.shown = true;
     this.outputCharacters += delta.text.length;
-    const signature = "signature" in delta ? (delta.signature?.length ?? 0) : 0;
-    this.#cap.size += perEvent + delta.text.length + signature;
-    const type = delta.type === "text" ? "text.delta" : "refusal.delta";
-    const kept = native === undefined ? {} : { native: storable(native, this.#cap, this.#run) };
-    this.#run.emit({ ...delta, type, round: this.#round, ...kept });
+    this.#lone.text(delta);
   }
 
   /** Fields of the answer are not shown: a model that fails after them can still be replaced by another. */
   #tell(kind: "response" | "fields", native: NativeAnswer): void {
     this.#flush();
     if (kind === "fields") this.shown = true;
-    const { wire, fields, omitted } = storable(native, this.#cap, this.#run);
-    const left = omitted === undefined ? {} : { omitted };
-    this.#run.emit({ type: "provider.activity", round: this.#round, kind, wire, data: fields, ...left });
+    this.#lone.fields(kind, native);
   }
 
   #reason(delta: ReasoningDelta): void {
@@ -199,9 +180,7 @@ export class DeltaWriter {
     this.#flush();
     this.shown = true;
     this.outputCharacters += delta.text.length;
-    this.#cap.size += perEvent + (delta.text.length + (delta.signature?.length ?? 0) + (delta.encrypted?.length ?? 0));
-    const native = delta.native === undefined ? {} : { native: storable(delta.native, this.#cap, this.#run) };
-    this.#run.emit({ ...delta, ...native, type: "reasoning.delta", round: this.#round });
+    this.#lone.reasoning(delta);
   }
 
   #call(delta: ToolCallDelta): void {
@@ -270,22 +249,8 @@ export class DeltaWriter {
       this.#add(written);
     } else this.#extend(call, written.length);
     this.#flush();
-    this.#run.parts.watch?.sealed(id, call);
-    const checked = result.ok ? this.#tools.check(name, result.arguments) : result;
-    const shared = { round: this.#round, call: id, name };
-    const signature = call.signature === undefined ? {} : { signature: call.signature };
-    if (!checked.ok) {
-      const error = checked.error.toJSON();
-      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: written, error, ...signature });
-      const fields = { run: this.#run.run, call: id, tool: name, code: error.code, reason: error.err };
-      this.#run.parts.logger.warn("tool call rejected", fields);
-      return;
-    }
-    const parsed = result.ok ? result.arguments : {};
-    const text = textUnlessSame(written, parsed);
-    this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...text, ...signature });
-    const state = this.#run.state.round?.calls.get(id);
-    if (state) this.#sink.sealed(state);
+    const sealing = { call, id, name, round: this.#round, written, result };
+    writeSealed(this.#run, sealing, { tools: this.#tools, sink: this.#sink });
   }
 
   #flush(): void {
@@ -323,17 +288,3 @@ export class DeltaWriter {
 
 /** Never pushed to. */
 const none: string[] = [];
-
-/** Opaque parts are stored and sent back unchanged, so they must fit the limits. */
-function mustFit(data: unknown): void {
-  const excess = excessOf(data);
-  if (excess === undefined) return;
-  throw new VenturiError("provider.stream", "too_large", `a part of the model's answer ${excess}`);
-}
-
-const changedArguments = (name: string): VenturiError =>
-  new VenturiError(
-    "provider.stream",
-    "stream_error",
-    `the provider changed the arguments of "${name}" after it had sent them`,
-  );

@@ -1,12 +1,14 @@
-import type { FilePart, ImagePart, Message } from "../../core/model/messages.ts";
+import type { Message } from "../../core/model/messages.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import type { Verdict } from "../../core/ports/tool.ts";
-import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/run/events.ts";
+import type { EventOf, RunEvent, RunInput, TerminalEvent } from "../../core/run/events.ts";
 import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
+import { callKey } from "./call-key.ts";
+import { resultOf, type WholeOutput } from "./call-result.ts";
 import { type Fold, foldOf } from "./folded.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 
@@ -70,7 +72,7 @@ export class RunState {
   /** Every call id ever used, including those of retracted attempts. */
   readonly callIds = new LazySet<string>();
   /** Full outputs of truncated results, or where they are. */
-  readonly cutResults = new LazyMap<string, string | { readonly hash: string }>();
+  readonly cutResults = new LazyMap<string, WholeOutput>();
   /** Somebody has it wait between two rounds. */
   paused = false;
   /** Deferred tools that the model has found, in that order. */
@@ -267,17 +269,9 @@ export class RunState {
   }
 
   #finish(call: CallState, event: EventOf<"tool.finished">): void {
-    const whole = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
-    const { hash, length = whole.length, shown = length } = event;
-    const cut = shown < length;
-    if (cut) this.cutResults.set(event.call, hash === undefined ? whole : { hash });
-    // The model sees its own arguments in the conversation, so a note has to say that others were used.
-    const note =
-      call.changed === undefined ? "" : `[a person changed the arguments to ${JSON.stringify(call.changed)}]\n`;
-    const output = note + (cut ? whole.slice(0, shown) + cutNotice(event.call, length, shown) : whole);
-    const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
-    const files = (event.files ?? []).map((file): FilePart => ({ type: "file", ...file }));
-    call.result = { ok: event.ok, output, images, files };
+    const { result, whole } = resultOf(call, event);
+    if (whole !== undefined) this.cutResults.set(event.call, whole);
+    call.result = result;
   }
 
   #settle(): void {
@@ -301,21 +295,3 @@ export function inputMessages(input: RunInput): Message[] {
   if (input.text !== undefined) messages.push({ role: "user", parts: [{ type: "text", text: input.text }] });
   return messages;
 }
-
-const written = new WeakMap<object, string>();
-
-/** Identity of a call for repetition checks. Computed once, since arguments may be megabytes. */
-export function callKey(call: Pick<PendingCall, "name" | "arguments">): string {
-  let text = written.get(call.arguments);
-  if (text === undefined) {
-    text = JSON.stringify(call.arguments);
-    written.set(call.arguments, text);
-  }
-  return `${call.name} ${text}`;
-}
-
-const cutNotice = (call: string, length: number, shown: number): string =>
-  `\n[cut: ${shown} of ${length} characters are shown${readOn(call)}]`;
-
-/** How to read the rest of a truncated result while its run lasts. */
-export const readOn = (call: string): string => `; read_result with call "${call}" and an offset gives the rest`;

@@ -1,6 +1,7 @@
 import type { Message, Part } from "../../core/model/messages.ts";
+import { readOn } from "./call-result.ts";
 import { folded, isCut } from "./folded.ts";
-import { type RunState, readOn } from "./run-state.ts";
+import type { RunState } from "./run-state.ts";
 
 /** Extends the session by an ended run: with its messages, and from its summary on where it made one. */
 export function extendSession(session: Message[], state: RunState): Message[] {

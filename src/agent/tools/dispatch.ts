@@ -2,32 +2,19 @@ import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Question, Tool, Verdict } from "../../core/ports/tool.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import type { Gate } from "../run/call-watch.ts";
-import { orAborted } from "../run/or-aborted.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import type { CallState } from "../state/round-state.ts";
 import { shownFirst } from "./approval-show.ts";
-import { type Approvals, needsApproval } from "./approvals.ts";
-import { callContext, idempotencyKeyOf } from "./call-context.ts";
-import { execute, type Outcome } from "./execute.ts";
+import type { Approvals } from "./approvals.ts";
+import { idempotencyKeyOf } from "./call-context.ts";
+import { CallEntry } from "./call-entry.ts";
+import { CallRules } from "./call-rules.ts";
+import { execute } from "./execute.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Repetition } from "./repetition.ts";
 import { keepContent, refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
-import type { Checked, ToolTable } from "./tool-table.ts";
-
-interface Entry {
-  readonly call: CallState;
-  readonly tool: Tool;
-  readonly controller: AbortController;
-  /** `deciding`: the tool's own function decides whether a person is asked. */
-  state: "queued" | "deciding" | "asking" | "running" | "settled";
-  /** What that function decided. */
-  decision: { readonly ask: boolean; readonly reason: string | undefined } | undefined;
-  /** Approved, or no approval needed. */
-  cleared: boolean;
-  startedAt: number;
-  /** Open questions asked while it runs. */
-  questions: number;
-}
+import type { ToolTable } from "./tool-table.ts";
 
 export interface DispatchParts {
   readonly run: RunContext;
@@ -48,7 +35,8 @@ export interface DispatchParts {
  */
 export class Dispatcher implements CallSink {
   readonly #parts: DispatchParts;
-  readonly #entries: Entry[] = [];
+  readonly #rules: CallRules;
+  readonly #entries: CallEntry[] = [];
   #released = false;
   #generationEnd: number | undefined;
   #failure: VenturiError | undefined;
@@ -56,6 +44,7 @@ export class Dispatcher implements CallSink {
 
   constructor(parts: DispatchParts) {
     this.#parts = parts;
+    this.#rules = new CallRules(parts);
     keepOne(this);
   }
 
@@ -74,16 +63,7 @@ export class Dispatcher implements CallSink {
       });
       return;
     }
-    this.#entries.push({
-      call,
-      tool,
-      controller: new AbortController(),
-      state: "queued",
-      decision: undefined,
-      cleared: false,
-      startedAt: 0,
-      questions: 0,
-    });
+    this.#entries.push(new CallEntry(call, tool));
     this.#pump();
   }
 
@@ -97,10 +77,7 @@ export class Dispatcher implements CallSink {
   /** Cancels running calls, prevents others from starting, and waits until all have settled. */
   async cancel(reason: VenturiError): Promise<void> {
     this.#failure ??= reason;
-    for (const entry of this.#entries) {
-      if (entry.state !== "running") entry.state = "settled";
-      entry.controller.abort(reason);
-    }
+    for (const entry of this.#entries) entry.cancel(reason);
     this.#pump();
     await this.#allSettled();
   }
@@ -113,19 +90,19 @@ export class Dispatcher implements CallSink {
 
   /** Only approvals are outstanding, and the next owner of the run can continue to wait for them. */
   get onlyAsking(): boolean {
-    const lost = this.#count(({ state, tool }) => state === "running" && tool.resumable !== true);
-    return lost === 0 && this.#working === 0 && this.#asking > 0;
+    const isLost = ({ state, tool }: CallEntry) => state === "running" && tool.resumable !== true;
+    return this.#isOnlyAsking && !this.#entries.some(isLost);
   }
 
   #pump(): void {
     for (const entry of this.#entries) {
       if (entry.state !== "queued") continue;
-      if (!this.#released && !this.#mayStartEarly(entry)) continue;
-      if (this.#isUndecided(entry)) {
+      if (!this.#released && !this.#rules.mayStartEarly(entry)) continue;
+      if (this.#rules.isUndecided(entry)) {
         void this.#decide(entry);
         continue;
       }
-      if (!entry.cleared && this.#mustAsk(entry)) {
+      if (!entry.approved && this.#rules.mustAsk(entry)) {
         if (this.#awaitsWordOn(entry)) continue;
         void this.#ask(entry);
         continue;
@@ -140,13 +117,13 @@ export class Dispatcher implements CallSink {
   }
 
   /** What holds a call back, for debugging; in the order of `#pump`. */
-  #gateOf(entry: Entry): Gate | undefined {
+  #gateOf(entry: CallEntry): Gate | undefined {
     const { state, tool } = entry;
     if (state === "asking") return "approval";
     if (state === "deciding") return "its approval function";
     if (state !== "queued") return undefined;
     const { agent } = this.#parts.run;
-    if (!this.#released && !this.#mayStartEarly(entry)) {
+    if (!this.#released && !this.#rules.mayStartEarly(entry)) {
       return agent.toolPolicy.dispatch === "round" ? "dispatch: round" : "generation";
     }
     if (this.#awaitsWordOn(entry)) return "an open question";
@@ -156,90 +133,27 @@ export class Dispatcher implements CallSink {
     return running.length < agent.toolPolicy.concurrency ? "maxToolCalls" : "concurrency";
   }
 
-  #mayStartEarly({ tool, call }: Entry): boolean {
-    const { run } = this.#parts;
-    if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
-    if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
-    if (typeof tool.approval === "function" || this.#hookReason(call) !== undefined) return false;
-    return !this.#needsApproval(tool, call);
-  }
-
-  /** Why a hook wants a person to be asked. */
-  #hookReason(call: CallState): string | undefined {
-    const { run, round } = this.#parts;
-    if (run.hooks.empty) return undefined;
-    return run.hooks.approval({ call: call.call, name: call.name, arguments: call.changed ?? call.arguments }, round);
-  }
-
-  #needsApproval({ name, approval = "never" }: Tool, call: CallState): boolean {
-    return (
-      typeof approval !== "function" && needsApproval(this.#parts.run, { name, approval }, () => this.#inputOf(call))
-    );
-  }
-
-  /** Its tool's function has not been asked. A question that is in the journal already was its decision. */
-  #isUndecided({ tool, call, decision, cleared }: Entry): boolean {
-    if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
-    return typeof tool.approval === "function" && decision === undefined && !cleared && call.approval === undefined;
-  }
-
-  async #decide(entry: Entry): Promise<void> {
-    const { call, tool } = entry;
-    const { run, round } = this.#parts;
-    entry.state = "deciding";
+  async #decide(entry: CallEntry): Promise<void> {
+    entry.decide();
     try {
-      const checked = this.#check(call);
-      // Arguments that do not fit are refused when the call starts.
-      const ask =
-        checked.ok && typeof tool.approval === "function"
-          ? await orAborted(
-              Promise.resolve(
-                tool.approval(checked.input, callContext(run, { ...entry, round, attempt: call.attempts + 1 })),
-              ),
-              entry.controller.signal,
-            )
-          : false;
+      const ask = await this.#rules.askTool(entry);
       if (entry.state !== "deciding") return;
-      entry.decision = { ask: ask !== false && ask !== undefined, reason: typeof ask === "string" ? ask : undefined };
-      entry.state = "queued";
+      entry.decided(ask);
       this.#pump();
     } catch (thrown) {
       if (entry.state !== "deciding") return;
       // Nobody knows whether the call may run, so it does not.
       const { code, message } = wrap("tool.approve", thrown, "tool_failed");
-      this.#settle(entry, refused(code, `whether ${tool.name} needs approval could not be decided: ${message}`));
+      this.#settle(entry, refused(code, `whether ${entry.tool.name} needs approval could not be decided: ${message}`));
     }
   }
 
   /** `approval: once` asks one question at a time, because its answer may cover the tool's other calls. */
-  #awaitsWordOn({ tool }: Entry): boolean {
+  #awaitsWordOn({ tool }: CallEntry): boolean {
     return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
   }
 
-  #mustAsk({ tool, call, decision }: Entry): boolean {
-    if (this.#isUncertain(tool, call) || this.#hookReason(call) !== undefined) return true;
-    if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
-    if (decision?.ask === true) return true;
-    if (typeof tool.approval === "function") return decision === undefined && call.approval !== undefined;
-    return this.#needsApproval(tool, call);
-  }
-
-  /** The tool's effective input. Invalid arguments are shown as they are; they are rejected when the call starts. */
-  #inputOf(call: CallState): Readonly<Record<string, unknown>> {
-    const checked = this.#check(call);
-    return checked.ok ? checked.input : call.arguments;
-  }
-
-  #check({ name, arguments: input, changed }: CallState): Checked {
-    return this.#parts.tools.check(name, { ...(changed ?? input) });
-  }
-
-  /** An effectful tool started before a crash may or may not have taken effect. */
-  #isUncertain(tool: Tool, call: CallState): boolean {
-    return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent" && tool.resumable !== true;
-  }
-
-  #hasRoom({ tool, call }: Entry): boolean {
+  #hasRoom({ tool, call }: CallEntry): boolean {
     const running = this.#entries.filter((entry) => entry.state === "running");
     if (running.some((entry) => entry.tool.exclusive)) return false;
     const { state, agent } = this.#parts.run;
@@ -249,17 +163,16 @@ export class Dispatcher implements CallSink {
     return running.length < this.#parts.run.agent.toolPolicy.concurrency;
   }
 
-  async #ask(entry: Entry): Promise<void> {
+  async #ask(entry: CallEntry): Promise<void> {
     const { run, round, approvals } = this.#parts;
-    entry.state = "asking";
+    entry.ask();
     try {
-      if (this.#isUncertain(entry.tool, entry.call) && run.agent.toolPolicy.onUncertain === "fail") {
+      if (this.#rules.isUncertain(entry.tool, entry.call) && run.agent.toolPolicy.onUncertain === "fail") {
         const message = "it was started before an interruption and may have run; it is not repeated";
         return this.#settle(entry, refused("conflict", message));
       }
-      const uncertain = this.#isUncertain(entry.tool, entry.call);
-      const reason = uncertain ? "it may have run already" : (entry.decision?.reason ?? this.#hookReason(entry.call));
-      const input = shownInput(this.#inputOf(entry.call), entry.call);
+      const reason = this.#rules.reasonToAsk(entry);
+      const input = this.#rules.shownInput(entry.call);
       const approved = await approvals.ask(entry.call, round, {
         input,
         ...(reason === undefined ? {} : { reason }),
@@ -267,21 +180,20 @@ export class Dispatcher implements CallSink {
       });
       if (entry.state !== "asking") return;
       if (!approved) return this.#settle(entry, refused("tool_denied", entry.call.denial ?? "the call was denied"));
-      entry.cleared = true;
-      entry.state = "queued";
+      entry.approve();
       this.#pump();
     } catch (thrown) {
       this.#fail(entry, thrown);
     }
   }
 
-  async #start(entry: Entry): Promise<void> {
+  async #start(entry: CallEntry): Promise<void> {
     const { run, round, repetition } = this.#parts;
-    entry.state = "running";
+    entry.start();
     const attempt = entry.call.attempts + 1;
     try {
       await this.#withdrawQuestion(entry.call);
-      const checked = this.#check(entry.call);
+      const checked = this.#rules.check(entry.call);
       if (!checked.ok) return this.#settle(entry, refused(checked.error.code, checked.error.message));
       await run.step({
         type: "tool.started",
@@ -291,7 +203,7 @@ export class Dispatcher implements CallSink {
         attempt,
         idempotencyKey: idempotencyKeyOf(run, entry.call.call),
       });
-      entry.startedAt = run.parts.clock.monotonic();
+      entry.started(run.parts.clock.monotonic());
       const { call, tool } = entry;
       const signal = entry.controller.signal;
       const ask = (question: Question) => this.#question(entry, question);
@@ -312,27 +224,22 @@ export class Dispatcher implements CallSink {
     await this.#parts.run.step({ type: "approval.resolved", round, call, approved: !isGone, reason });
   }
 
-  async #question(entry: Entry, { id, ...question }: Question): Promise<Verdict> {
+  async #question(entry: CallEntry, { id, ...question }: Question): Promise<Verdict> {
     const { round, approvals } = this.#parts;
-    entry.questions += 1;
+    entry.questionOpened();
     this.#keepTime();
     try {
       return await approvals.question({ ...question, call: `${entry.call.call}.${id}` }, round);
     } finally {
-      entry.questions -= 1;
+      entry.questionClosed();
       this.#keepTime();
     }
   }
 
-  #settle(entry: Entry, outcome: Outcome): void {
+  #settle(entry: CallEntry, outcome: Outcome): void {
     const { run } = this.#parts;
-    const now = run.parts.clock.monotonic();
-    const started = entry.startedAt || now;
-    const saved = Math.min(now, this.#generationEnd ?? now) - started;
-    // A cancelled call saved nothing.
-    const savedMs = saved > 0 && !entry.controller.signal.aborted ? saved : undefined;
-    this.#finish(entry.call, outcome, { ms: now - started, savedMs });
-    entry.state = "settled";
+    this.#finish(entry.call, outcome, entry.timeUntil(run.parts.clock.monotonic(), this.#generationEnd));
+    entry.settle();
     // A refusal is an answer, not a failure: the model gets it whatever the policy.
     const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";
     const ends = outcome.fatal === true || failed;
@@ -345,9 +252,9 @@ export class Dispatcher implements CallSink {
   }
 
   /** The journal or the run failed under the call. */
-  #fail(entry: Entry, thrown: unknown): void {
+  #fail(entry: CallEntry, thrown: unknown): void {
     this.#failure ??= wrap("tool.call", thrown);
-    entry.state = "settled";
+    entry.settle();
     this.#pump();
   }
 
@@ -364,26 +271,16 @@ export class Dispatcher implements CallSink {
   #keepTime(): void {
     if (!this.#released) return;
     const { run, onlyAsking } = this.#parts;
-    run.onAsking(this.#working === 0 && this.#asking > 0);
+    run.onAsking(this.#isOnlyAsking);
     onlyAsking(this.onlyAsking);
   }
 
-  /** Running tools that do not wait for an answer. */
-  get #working(): number {
-    return this.#count(({ state, questions }) => state === "deciding" || (state === "running" && questions === 0));
-  }
-
-  /** Calls waiting for approval or for an answer while they run. */
-  get #asking(): number {
-    return this.#count(({ state, questions }) => state === "asking" || (state === "running" && questions > 0));
-  }
-
-  #count(fits: (entry: Entry) => boolean): number {
-    return this.#entries.reduce((sum, entry) => sum + (fits(entry) ? 1 : 0), 0);
+  get #isOnlyAsking(): boolean {
+    return this.#entries.some(({ isAsking }) => isAsking) && !this.#entries.some(({ isWorking }) => isWorking);
   }
 
   get #isSettled(): boolean {
-    return this.#entries.every((entry) => entry.state === "settled");
+    return this.#entries.every(({ isSettled }) => isSettled);
   }
 
   async #allSettled(): Promise<void> {
@@ -393,12 +290,3 @@ export class Dispatcher implements CallSink {
 
 /** Stands for a tool that the agent had when the call was made; its check says that it is gone. */
 const goneTool = (name: string): Tool => ({ name, description: "", parameters: {}, effect: "pure", call: () => "" });
-
-/** As JSON, like everything in an event: a schema may have turned arguments into dates or sets. */
-function shownInput(input: Readonly<Record<string, unknown>>, call: CallState): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(JSON.stringify(input)) as Record<string, unknown>; // was an object
-  } catch {
-    return call.arguments;
-  }
-}

@@ -2,19 +2,10 @@ import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import { type Clock, nextTurn } from "../../core/ports/clock.ts";
 import type { TextFilter } from "../../core/ports/hooks.ts";
-import {
-  type Question,
-  RichOutput,
-  type Tool,
-  type ToolContext,
-  type ToolImage,
-  type Verdict,
-} from "../../core/ports/tool.ts";
+import type { Question, Tool, ToolContext, Verdict } from "../../core/ports/tool.ts";
 import type { MemoryEvent } from "../../core/run/events.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
-import { isMediaType } from "../../core/values/media-type.ts";
 import { callerTrace } from "../../core/values/trace-context.ts";
-import { excessOf, recordLimits } from "../../core/values/value-limits.ts";
 import { Countdown } from "../run/countdown.ts";
 import { budgetLeft, spend } from "../run/limits.ts";
 import { orAborted } from "../run/or-aborted.ts";
@@ -22,26 +13,8 @@ import { inScope } from "../run/plugin-scope.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { callContext } from "./call-context.ts";
+import { failed, type Outcome, succeeded, toolError } from "./outcome.ts";
 import { transfer } from "./transfer.ts";
-
-/** Non-text tool output: its data, or its hash once stored. */
-export type ToolContent = Omit<ToolImage, "data"> & {
-  readonly data?: string;
-  readonly hash?: string;
-  readonly size?: number;
-};
-
-export interface Outcome {
-  readonly ok: boolean;
-  readonly output: string;
-  /** Where all of an output is of which `output` is the beginning. */
-  readonly kept?: { readonly hash: string; readonly size: number; readonly length: number };
-  readonly images: readonly ToolContent[];
-  readonly files: readonly (ToolContent & { readonly name?: string })[];
-  readonly error: VenturiError | undefined;
-  /** The run cannot continue, whatever the failure policy. */
-  readonly fatal?: boolean;
-}
 
 export interface Execution {
   readonly call: CallState;
@@ -55,12 +28,8 @@ export interface Execution {
   ask(question: Question): Promise<Verdict>;
 }
 
-/** Hard limit on the stored output of a call, in characters. */
-const longestKept = 4 * 1024 * 1024;
 /** Progress of a call beyond this many characters is dropped. */
 const longestProgress = 1024 * 1024;
-const mostItems = 64;
-const largestItems = 32 * 1024 * 1024;
 const stepsPerTurn = 256;
 
 /**
@@ -300,61 +269,6 @@ async function drain(
     // A generator that never awaits I/O would starve its own timeout.
     if (steps % stepsPerTurn === 0) await nextTurn(clock);
   }
-}
-
-function succeeded(value: unknown): Outcome {
-  const rich = RichOutput.isInstance(value) ? value : undefined;
-  const text = rich?.text ?? asText(value);
-  const output =
-    text.length > longestKept ? `${text.slice(0, longestKept)}\n[the output was longer and is lost]` : text;
-  return { ok: true, output, images: checked(rich?.images ?? []), files: checked(rich?.files ?? []), error: undefined };
-}
-
-/** Images and files go into the journal and into every later request of the run. */
-function checked<Item extends { readonly data: string; readonly mediaType: string }>(
-  items: readonly Item[],
-): readonly Item[] {
-  const odd = items.find(({ mediaType }) => !isMediaType(mediaType));
-  if (odd !== undefined) {
-    const message = `the tool gave content of the type ${JSON.stringify(odd.mediaType.slice(0, 64))}, which is none`;
-    throw new VenturiError("tool.call", "tool_failed", message);
-  }
-  const size = items.reduce((sum, item) => sum + item.data.length, 0);
-  if (items.length <= mostItems && size <= largestItems) return items;
-  const message = `the tool gave ${items.length} images or files of ${size} characters; at most ${mostItems} of ${largestItems} are taken`;
-  throw new VenturiError("tool.call", "too_large", message);
-}
-
-function asText(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value === undefined || value === null) return "";
-  const excess = excessOf(value, recordLimits);
-  if (excess !== undefined) throw new VenturiError("tool.call", "tool_failed", `the tool's output ${excess}`);
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch (cause) {
-    throw new VenturiError("tool.call", "tool_failed", "the tool's output cannot be written as JSON", { cause });
-  }
-}
-
-const failed = (error: VenturiError): Outcome => ({
-  ok: false,
-  output: `${error.code}: ${error.message}`.slice(0, longestKept),
-  images: [],
-  files: [],
-  error,
-});
-
-function toolError(tool: Tool, thrown: unknown): VenturiError {
-  if (VenturiError.isInstance(thrown)) return wrap("tool.call", thrown);
-  const message = thrown instanceof Error ? `${thrown.message}${codeBehind(thrown)}` : String(thrown);
-  return new VenturiError("tool.call", "tool_failed", `${tool.name}: ${message}`, { cause: thrown });
-}
-
-/** "fetch failed" alone says nothing: which error was behind it, if that has a name. */
-function codeBehind({ cause }: Error): string {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException; // an error of Node, or anything
-  return typeof code === "string" && code.length <= 64 ? ` (${code})` : "";
 }
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<string, unknown> =>

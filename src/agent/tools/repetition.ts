@@ -1,7 +1,8 @@
 import { LimitReached } from "../run/limit-reached.ts";
+import { callKey } from "../state/call-key.ts";
 import type { CallState, RoundState } from "../state/round-state.ts";
-import { callKey, type RunState } from "../state/run-state.ts";
-import type { Outcome } from "./execute.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { Outcome } from "./outcome.ts";
 
 const toldAt = 3;
 const endedAt = 6;

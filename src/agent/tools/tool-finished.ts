@@ -1,7 +1,7 @@
 import { reasonsOf, VenturiError } from "../../core/errors/errors.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
-import type { Outcome, ToolContent } from "./execute.ts";
+import type { Outcome, ToolContent } from "./outcome.ts";
 
 /** Duration of a call and how much of it overlapped with the generation, ms. */
 export interface ToolTime {

@@ -1,4 +1,3 @@
-import { VenturiError } from "../../core/errors/errors.ts";
 import type { AuditEntry } from "../../core/journal/audit.ts";
 import { inOrder, type UsageQuery, type UsageRow, UsageSums } from "../../core/journal/money.ts";
 import type { Charge } from "../../core/ports/held.ts";
@@ -14,7 +13,6 @@ import type {
   StartOptions,
   TokenCount,
 } from "../../core/ports/runs.ts";
-import type { Scope } from "../../core/ports/scopes.ts";
 import type { FeedQuery } from "../../core/run/feed.ts";
 import type { Feedback, GivenFeedback } from "../../core/run/feedback.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
@@ -26,11 +24,9 @@ import { turnFor } from "../../core/values/in-slices.ts";
 import { LazySet } from "../../core/values/lazy-collections.ts";
 import type { Turns } from "../memory/turns.ts";
 import type { Admission, Place } from "./admission.ts";
-import { demand, permit } from "./auth.ts";
+import { CallerAccess, noRun } from "./caller-access.ts";
+import { afterCheck, eachIn } from "./checked-items.ts";
 import type { KeyHolder } from "./key-holder.ts";
-
-/** Runs remembered as started by one socket. */
-const mostStarted = 10_000;
 
 /** Reading a piece of content and handing it to a socket, ms: 1 MiB, which V8 has to collect afterwards. */
 const pieceTime = 4;
@@ -54,22 +50,22 @@ interface Admit {
 export class CallerRuns implements Runs {
   readonly #runs: Runs;
   readonly #caller: KeyHolder;
+  readonly #access: CallerAccess;
   readonly #admit: Admit;
   /** Already checked: saves a second lookup when a run just started or read is followed. */
   readonly #checked = new LazySet<string>();
-  /** Started by this request or socket, which may read and cancel them whatever its key's scopes. */
-  readonly #mine = new LazySet<string>();
 
   constructor(runs: Runs, caller: KeyHolder, admit: Admit) {
     this.#runs = runs;
     this.#caller = caller;
+    this.#access = new CallerAccess(runs, caller);
     this.#admit = admit;
   }
 
   async start(request: RunRequest, options: StartOptions = {}): ReturnType<Runs["start"]> {
     const { tenant, context, metadata } = this.#caller;
-    this.#mayStart(request.agent);
-    if (request.debug) demand(this.#caller, "inspect");
+    this.#access.mayStart(request.agent);
+    if (request.debug) this.#access.demand("inspect");
     // Prefixed to keep them apart from sub-run keys, which parent runs choose.
     const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
     const { held = this.#admit.held() } = options;
@@ -88,13 +84,13 @@ export class CallerRuns implements Runs {
 
   async fork(run: string, request: Parameters<Runs["fork"]>[1]): ReturnType<Runs["fork"]> {
     const { id } = this.#caller;
-    demand(this.#caller, "start");
-    if (request.instructions !== undefined) demand(this.#caller, "inspect");
-    if (request.agent !== undefined) this.#mayStart(request.agent);
-    this.#mayAnswer(request.unanswered);
+    this.#access.demand("start");
+    if (request.instructions !== undefined) this.#access.demand("inspect");
+    if (request.agent !== undefined) this.#access.mayStart(request.agent);
+    this.#access.mayAnswer(request.unanswered);
     // Into the original's tenant, so reading it is not enough.
-    const { tenant } = await this.#own(run, "see");
-    if (!this.#mayChange(tenant)) throw noRun(run);
+    const { tenant } = await this.#access.own(run, "see");
+    if (!this.#access.mayChange(tenant)) throw noRun(run);
     const forked = await this.#inTurn(() =>
       this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by })),
     );
@@ -105,37 +101,37 @@ export class CallerRuns implements Runs {
 
   follow(run: string, options?: FollowOptions): ReturnType<Runs["follow"]> {
     const events = this.#runs.follow(run, options);
-    return this.#checked.delete(run) ? events : afterCheck(() => this.#own(run, "see"), events);
+    return this.#checked.delete(run) ? events : afterCheck(() => this.#access.own(run, "see"), events);
   }
 
   async events(run: string, query?: EventQuery): ReturnType<Runs["events"]> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     return await this.#inTurn(() => this.#runs.events(run, query));
   }
 
   feed(query: FeedQuery = {}): ReturnType<Runs["feed"]> {
     const { agents, tenant, tenants } = this.#caller;
-    this.#maySee(query.agent);
+    this.#access.maySee(query.agent);
     const within = tenants === "all" ? {} : { tenant };
     return this.#runs.feed({ ...query, ...within, ...(agents === undefined ? {} : { agents }) });
   }
 
   async get(run: string): Promise<RunRow> {
-    const row = await this.#own(run, "see");
+    const row = await this.#access.own(run, "see");
     this.#checked.add(run);
     return row;
   }
 
   async list(query: RunsQuery): ReturnType<Runs["list"]> {
     const { agents } = this.#caller;
-    this.#maySee(query.agent);
-    const within = { ...tenantOf(this.#caller, query), ...(agents === undefined ? {} : { agents }) };
+    this.#access.maySee(query.agent);
+    const within = { ...this.#access.tenantOf(query), ...(agents === undefined ? {} : { agents }) };
     return await this.#runs.list({ ...query, ...within });
   }
 
   async usage(query: UsageQuery): Promise<UsageRow[]> {
     const { agents, tenant, tenants } = this.#caller;
-    demand(this.#caller, "see");
+    this.#access.demand("see");
     const only = tenants === "all" ? query.only : { ...query.only, tenant };
     if (only?.tenant !== query.only?.tenant && query.only?.tenant !== undefined) return [];
     if (agents === undefined) return await this.#runs.usage({ ...query, ...(only === undefined ? {} : { only }) });
@@ -148,7 +144,7 @@ export class CallerRuns implements Runs {
 
   async cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void> {
     const by = this.#caller.id;
-    const { state, tenant } = await this.#own(run, "steer");
+    const { state, tenant } = await this.#access.own(run, "steer");
     await this.#runs.cancel(run, reason, { ...details, by });
     if (state !== "done") await this.#admit.audit({ action: "run.cancelled", by, tenant, run, details: { reason } });
   }
@@ -160,48 +156,48 @@ export class CallerRuns implements Runs {
     id?: string,
   ): Promise<boolean> {
     const scope = kind === "approve" ? "approve" : "steer";
-    demand(this.#caller, scope);
-    await this.#own(run, scope);
+    this.#access.demand(scope);
+    await this.#access.own(run, scope);
     // Who it was is the key, whatever the client says.
     const signed = kind === "cancel" ? body : { ...body, by: this.#caller.id };
     return await this.#runs.signal(run, kind, signed, id);
   }
 
   async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
-    this.#mayStart(request.agent);
+    this.#access.mayStart(request.agent);
     await this.#admit.charge();
     return await this.#runs.embed({ ...request, caller: this.#by }, signal);
   }
 
   async remove(run: string): Promise<void> {
-    const { tenant } = await this.#own(run, "steer");
+    const { tenant } = await this.#access.own(run, "steer");
     await this.#runs.remove(run);
     await this.#admit.audit({ action: "run.removed", by: this.#caller.id, tenant, run });
   }
 
   async giveFeedback(run: string, given: GivenFeedback): Promise<Feedback> {
-    await this.#own(run, "steer");
+    await this.#access.own(run, "steer");
     return await this.#runs.giveFeedback(run, given, { caller: this.#by });
   }
 
   async feedback(run: string): ReturnType<Runs["feedback"]> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     return await this.#runs.feedback(run);
   }
 
   async wires(run: string): ReturnType<Runs["wires"]> {
-    demand(this.#caller, "inspect");
-    await this.#own(run, "see");
+    this.#access.demand("inspect");
+    await this.#access.own(run, "see");
     return await this.#inTurn(() => this.#runs.wires(run));
   }
 
   async content(run: string, hash: string): Promise<Uint8Array> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     return await this.#inTurn(() => this.#runs.content(run, hash));
   }
 
   async contentPieces(run: string, hash: string): ReturnType<Runs["contentPieces"]> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     const pieces = await this.#inTurn(() => this.#runs.contentPieces(run, hash));
     const { tenant } = this.#caller;
     return eachIn(pieces, async (next) => {
@@ -211,18 +207,18 @@ export class CallerRuns implements Runs {
   }
 
   async prompt(run: string, round: number): Promise<Prompt> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     if (this.#runs.prompt === undefined) throw noRun(run);
     return await this.#inTurn(async () => (await this.#runs.prompt?.(run, round)) as Prompt); // checked above
   }
 
   async pending(run: string): ReturnType<Runs["pending"]> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     return await this.#inTurn(() => this.#runs.pending(run));
   }
 
   async doing(run: string): Promise<Doing | undefined> {
-    await this.#own(run, "see");
+    await this.#access.own(run, "see");
     return await this.#runs.doing?.(run);
   }
 
@@ -231,7 +227,7 @@ export class CallerRuns implements Runs {
   }
 
   async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {
-    this.#mayStart(request.agent);
+    this.#access.mayStart(request.agent);
     await this.#admit.charge();
     return await this.#runs.countInput({ ...request, caller: this.#by }, { ...options, tenant: this.#caller.tenant });
   }
@@ -257,38 +253,6 @@ export class CallerRuns implements Runs {
     return this.#admit.turns.take(this.#caller.tenant, work);
   }
 
-  #mayStart(agent: string): void {
-    demand(this.#caller, "start");
-    permit(this.#caller, nameOf(this.#runs, agent));
-  }
-
-  /** A module is code of this machine: whoever may name one may run any. */
-  #mayAnswer(unanswered: Parameters<Runs["fork"]>[1]["unanswered"]): void {
-    if (typeof unanswered !== "object") return;
-    if ("agent" in unanswered) return this.#mayStart(unanswered.agent);
-    const message = "unanswered: a module is for the command line and programs of your own; name an agent";
-    throw new VenturiError("run.fork", "forbidden", message);
-  }
-
-  #maySee(agent: string | undefined): void {
-    demand(this.#caller, "see");
-    if (agent !== undefined) permit(this.#caller, agent);
-  }
-
-  #mayChange(tenant: string): boolean {
-    const { tenant: own, tenants, act } = this.#caller;
-    return tenant === own || (tenants === "all" && act === "all");
-  }
-
-  async #own(run: string, scope: Scope): Promise<RunRow> {
-    const caller = this.#caller;
-    if (!this.#mine.has(run)) demand(caller, scope);
-    const row = await this.#runs.get(run);
-    const visible = this.#mayChange(row.tenant) || (scope === "see" && caller.tenants === "all");
-    if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
-    throw noRun(run);
-  }
-
   /** Under the caller's rate and the service's limits. */
   async #admitted<Started extends { run: string; existing?: boolean }>(
     begin: (waitedMs: number) => Promise<Started>,
@@ -296,9 +260,9 @@ export class CallerRuns implements Runs {
     const place = await this.#reserve();
     try {
       const started = await begin(place.waitedMs);
-      if (started.existing) await this.#own(started.run, "start");
+      if (started.existing) await this.#access.own(started.run, "start");
       this.#checked.add(started.run);
-      if (this.#mine.size < mostStarted) this.#mine.add(started.run);
+      this.#access.started(started.run);
       place.bind(started.run);
       return started;
     } catch (thrown) {
@@ -319,41 +283,5 @@ export class CallerRuns implements Runs {
   }
 }
 
-const noRun = (run: string): VenturiError => new VenturiError("run.get", "not_found", `there is no run "${run}"`);
-
-/** Sessions of two tenants may have one name, so a session is the caller's own unless a tenant is named. */
-function tenantOf(caller: KeyHolder, { tenant, session }: RunsQuery): Pick<RunsQuery, "tenant"> {
-  if (tenant === undefined) return caller.tenants === "all" && session === undefined ? {} : { tenant: caller.tenant };
-  if (tenant === caller.tenant || caller.tenants === "all") return { tenant };
-  const message = `this key sees the runs of its own tenant, "${caller.tenant}"; \`tenants: all\` of its entry under server.auth lets it see the others`;
-  throw new VenturiError("run.list", "forbidden", message);
-}
-
 const withMetadata = (request: RunRequest, metadata: RunRequest["metadata"]): RunRequest =>
   metadata === undefined ? request : { ...request, metadata: { ...request.metadata, ...metadata } };
-
-/** Resolves an alias to the agent's own name. */
-const nameOf = (runs: Runs, called: string): string =>
-  runs.agents().find(({ name, aliases }) => name !== called && aliases.includes(called))?.name ?? called;
-
-/** Asks for each item in a turn of its own. */
-async function* eachIn<T>(
-  items: AsyncIterable<T>,
-  turn: (next: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,
-): AsyncGenerator<T> {
-  const source = items[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value } = await turn(() => source.next());
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await source.return?.();
-  }
-}
-
-async function* afterCheck<T>(check: () => Promise<unknown>, items: AsyncIterable<T>): AsyncGenerator<T> {
-  await check();
-  yield* items;
-}

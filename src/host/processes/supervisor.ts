@@ -1,18 +1,16 @@
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { RequestDoing } from "../../core/values/doing.ts";
 import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
 import type { ReloadVerdict } from "../system/reload-verdict.ts";
 import { heldBy } from "../watchdog/line.ts";
 import { Strikes } from "../watchdog/strikes.ts";
+import { Answers } from "./answers.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";
 import { Child, type Ended } from "./child.ts";
 import { watchSilent } from "./liveness.ts";
-import type { ProcessState } from "./protocol.ts";
 import { RequestCounts } from "./request-counts.ts";
-import { countersOf, sumMetrics } from "./sum-metrics.ts";
 
 export interface SupervisorOptions {
   readonly count: number;
@@ -34,7 +32,6 @@ const nobodyReloaded = { op: "config.reload", code: "unavailable", err: "no proc
 interface Slot {
   readonly number: number;
   child: Child | undefined;
-  restarts: number;
   /** Processes in a row that ended before or shortly after they were ready. */
   failures: number;
 }
@@ -56,15 +53,13 @@ export class Supervisor {
   readonly #log: Log;
   readonly #slots: readonly Slot[];
   readonly #children = new Set<Child>();
+  readonly #answers = new Answers(this.#children);
   /** Dead workers whose runs nobody has made claimable yet. */
   readonly #abandoned = new Map<string, Death | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #counts = new RequestCounts();
   readonly #strikes = new Strikes();
   #socket: BoundSocket | undefined;
-  /** Counters of processes that have ended. */
-  #past = "";
-  #restarts = 0;
   #stopping = false;
   #handingOver = false;
   #changing: Promise<unknown> = Promise.resolve();
@@ -75,7 +70,6 @@ export class Supervisor {
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
       number: index + 1,
       child: undefined,
-      restarts: 0,
       failures: 0,
     }));
   }
@@ -186,9 +180,9 @@ export class Supervisor {
       start: { configFile, set, url: this.#socket?.url ?? "", refused: this.#strikes.refused() },
       meanConnections: () => this.#meanConnections(),
       answer: {
-        metrics: ({ format }) => this.#metrics(format),
-        states: () => this.#states(),
-        trace: ({ run }) => this.#trace(run),
+        metrics: ({ format }) => this.#answers.metrics(format),
+        states: () => this.#answers.states(),
+        trace: ({ run }) => this.#answers.trace(run),
         count: ({ key, window }) => this.#counts.count(key, window),
       },
     });
@@ -212,7 +206,7 @@ export class Supervisor {
 
   #ended(slot: Slot, child: Child, { code, signal, death }: Ended): void {
     this.#children.delete(child);
-    this.#past = countersOf(sumMetrics([this.#past, child.metrics]));
+    this.#answers.ended(child);
     this.#abandoned.set(child.name, death);
     this.#handOver();
     const isReplaced = slot.child !== child;
@@ -220,10 +214,9 @@ export class Supervisor {
     slot.child = undefined;
     const lived = child.readyAt === undefined ? 0 : performance.now() - child.readyAt;
     slot.failures = lived >= startedWell ? 0 : slot.failures + 1;
-    slot.restarts += 1;
-    this.#restarts += 1;
+    const restarts = this.#answers.replaced(slot.number);
     const wait = slot.failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (slot.failures - 1));
-    const fields = { process: slot.number, child: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
+    const fields = { process: slot.number, child: child.pid, code, signal, restarts, inMs: wait };
     const said = { run: death?.run, ...death?.request, ...heldBy(death?.holder) };
     this.#log.warn("a process ended; another one is started", { ...fields, ...said });
     if (death?.request !== undefined) void this.#strike(death.request);
@@ -277,58 +270,6 @@ export class Supervisor {
       child.kill();
     }, this.#options.drain + grace);
     child.ended.then(() => clearTimeout(late));
-  }
-
-  async #metrics(format: MetricsFormat): Promise<string> {
-    await Promise.all(
-      [...this.#children].map(async (child) => {
-        // A process that does not answer in time counts with its last report, or the sum would shrink.
-        const text = await child.link.ask("metrics", undefined).catch(() => child.metrics);
-        child.metrics = text;
-      }),
-    );
-    const current = [...this.#children].map(({ metrics }) => metrics);
-    return sumMetrics([this.#past, ...current, this.#ownMetrics()], format);
-  }
-
-  #ownMetrics(): string {
-    return [
-      "# HELP venturi_process_restarts Processes that ended by themselves and were replaced",
-      "# TYPE venturi_process_restarts counter",
-      `venturi_process_restarts_total ${this.#restarts}`,
-      "",
-    ].join("\n");
-  }
-
-  async #states(): Promise<ProcessState[]> {
-    const states = [...this.#children].map(async ({ number, pid, link, status: known, startedAt }) => {
-      const isStarting = known === "starting";
-      // Together: one that is silent takes the whole patience for each.
-      const [status, runs] = await Promise.all([
-        isStarting ? known : link.ask("status", undefined).catch((): "silent" => "silent"),
-        isStarting ? 0 : link.ask("active", undefined).catch(() => undefined),
-      ]);
-      const restarts = this.#slots[number - 1]?.restarts ?? 0;
-      const state = { number, pid, status: known === "draining" ? known : status, restarts, startedAt };
-      return runs === undefined ? state : { ...state, runs };
-    });
-    const found = (await Promise.all(states)).sort((left, right) => left.number - right.number);
-    // They share one journal: what one of them found out, the others may not have noticed yet.
-    if (!found.some(({ status }) => status === "not_ready")) return found;
-    return await Promise.all(found.map((state) => this.#doubted(state)));
-  }
-
-  async #doubted(state: ProcessState): Promise<ProcessState> {
-    const child = [...this.#children].find(({ pid }) => pid === state.pid);
-    if (state.status !== "ready" || child === undefined) return state;
-    return { ...state, status: await child.link.ask("doubt", undefined).catch((): "silent" => "silent") };
-  }
-
-  async #trace(run: string): Promise<unknown> {
-    const asked = [...this.#children].map(({ link }) => link.ask("trace", { run }).catch(() => null));
-    // A run that changed hands has spans in several; the longest trace tells most.
-    const found = (await Promise.all(asked)).filter((trace) => trace !== null && trace !== undefined);
-    return found.sort((left, right) => JSON.stringify(right).length - JSON.stringify(left).length)[0] ?? null;
   }
 
   /** Reloads and restarts do not overlap. */

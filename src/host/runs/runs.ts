@@ -4,17 +4,11 @@ import { WriteWatch } from "../../journal/write-watch.ts";
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { z } from "zod";
-import { countInput } from "../../agent/model/count.ts";
-import { checkFields } from "../../agent/model/fit.ts";
 import { ContentStore } from "../../agent/run/content.ts";
-import { checkCall, forCall } from "../../agent/run/for-call.ts";
-import { checkInput } from "../../agent/run/inputs.ts";
-import { screenInput } from "../../agent/run/screen-input.ts";
-import { listedOf } from "../../agent/run/skills.ts";
-import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import { Journal } from "../../core/journal/journal.ts";
 import { Clock } from "../../core/ports/clock.ts";
-import { inputWeight, Memory } from "../../core/ports/held.ts";
+import { Memory } from "../../core/ports/held.ts";
 import { Log } from "../../core/ports/log.ts";
 import type { RateState } from "../../core/ports/rate.ts";
 import type {
@@ -39,10 +33,9 @@ import type { KeptWire } from "../../core/run/kept-wire.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { Prompt } from "../../core/run/prompt.ts";
 import type { PendingQuestion } from "../../core/run/questions.ts";
-import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
-import { valueSize } from "../../core/values/value-size.ts";
 import { Followers } from "../../journal/followers.ts";
 import { notesOf, pruneRuns } from "../../journal/notes.ts";
 import { giveFeedback, listRated } from "../../journal/run-feedback.ts";
@@ -55,23 +48,20 @@ import { AgentFrames } from "./agent-frames.ts";
 import { infoOf } from "./agent-info.ts";
 import { openQuestions } from "./approval-questions.ts";
 import { PacedStream } from "./backpressure.ts";
+import { BeginRuns } from "./begin-runs.ts";
 import { Callers } from "./callers.ts";
-import { checkNotify } from "./check-notify.ts";
-import { agentNamed, checkRequest } from "./check-request.ts";
+import { agentNamed } from "./check-request.ts";
+import { countTokens } from "./count.ts";
 import { embed } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
-import { Executor, type Owner, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
+import { Executor, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
-import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
-import { checked, keptRequest } from "./kept-request.ts";
 import { promptOf } from "./prompts.ts";
 import { idleFor } from "./queue-time.ts";
-import { pruneRest } from "./retention.ts";
-import { keyedRunId, newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
-import { userOf } from "./user-of.ts";
+import { Sweep } from "./sweep.ts";
 
 interface RunsParts {
   /** Already instrumented. */
@@ -79,15 +69,8 @@ interface RunsParts {
   readonly revisions: Revisions;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  readonly chance: Chance;
   readonly log: Log;
-  readonly config: Config;
-  /** Maximum characters of a run's metadata. */
-  readonly metadata: number;
 }
-
-/** Past the hour for which journals keep blobs without a run, ms. */
-const sweepAfter = 65 * 60_000;
 
 /** Runs on top of journal and executor. Not instrumented; the container's `Runs` is. */
 @injectable()
@@ -99,10 +82,9 @@ export class HostRuns implements Runs {
   readonly #sessions: Sessions;
   readonly #feed: Feed;
   readonly #signals: RunSignals;
-  readonly #memory: Memory;
   readonly #frames: AgentFrames;
-  #draining = false;
-  #stopSweep: (() => void) | undefined;
+  readonly #begin: BeginRuns;
+  readonly #sweep: Sweep;
 
   constructor(
     @inject(Config) config: Config,
@@ -121,10 +103,9 @@ export class HostRuns implements Runs {
     @inject(Chance) chance: Chance,
   ) {
     const { limits } = config;
-    this.#parts = { journal, revisions, telemetry, clock, chance, log, config, metadata: limits.metadata };
+    this.#parts = { journal, revisions, telemetry, clock, log };
     this.#content = content;
     this.#sessions = sessions;
-    this.#memory = memory;
     this.#frames = new AgentFrames(journal, log);
     const followers = new Followers({ journal, clock });
     const feed = new Feed({ journal, followers, clock, log });
@@ -132,6 +113,9 @@ export class HostRuns implements Runs {
     this.#followers = followers;
     this.#feed = feed;
     this.#executor = new Executor({ ...parts, memory, writes, concurrency: limits.activeRuns, body: limits.body });
+    const begin = { journal, revisions, clock, chance, config, content, memory };
+    this.#begin = new BeginRuns({ ...begin, executor: this.#executor, frames: this.#frames });
+    this.#sweep = new Sweep({ journal, clock, log });
     this.#signals = new RunSignals({
       journal,
       log,
@@ -164,45 +148,12 @@ export class HostRuns implements Runs {
     return this.#executor.figures;
   }
 
-  async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
-    this.#mustAccept("run.start");
-    const { agent, input: asked, context } = this.#check(request, options);
-    const { value: input, verdicts } = screenInput(agent.guards, asked);
-    if (options.compat === "strict") checkFields(agent, request);
-    this.#frames.keep(agent);
-    checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
-    const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
-    const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
-    const { tenant, caller, user, shadow } = await this.#owner(request, options);
-    const claimant = this.#executor.claimant(request);
-    const held = options.held?.share();
-    const enqueued = await this.#parts.journal
-      .enqueue({
-        run,
-        tenant,
-        session: request.session,
-        request: {
-          ...stored,
-          agent: agent.name,
-          revision: agent.revision,
-          ...(verdicts.length === 0 ? {} : { guarded: verdicts }),
-          ...(context === undefined ? {} : { context }),
-          ...(caller === undefined ? {} : { caller }),
-          ...(user === undefined ? {} : { user }),
-          ...(shadow === undefined ? {} : { shadow }),
-        },
-        whenBusy: agent.whenBusy,
-        ...(options.key === undefined ? {} : { key: options.key }),
-        ...(claimant === undefined ? {} : { claimFor: claimant }),
-      })
-      .catch((thrown: unknown) => {
-        held?.release();
-        throw thrown;
-      });
-    if (!enqueued.existing) this.#executor.started(run, options);
-    if (enqueued.claim) this.#executor.offer(enqueued.claim, held);
-    else held?.release();
-    return { run: enqueued.run, existing: enqueued.existing };
+  async start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }> {
+    return await this.#begin.start(request, options);
+  }
+
+  async fork(run: string, request: z.input<typeof ForkRequest>, options?: StartOptions): Promise<{ run: string }> {
+    return await this.#begin.fork(run, request, options);
   }
 
   async usage(query: UsageQuery): Promise<UsageRow[]> {
@@ -210,46 +161,6 @@ export class HostRuns implements Runs {
     if (journal.usage === undefined)
       throw new VenturiError("usage.report", "invalid_input", "this journal keeps no sums of usage");
     return await journal.usage(query);
-  }
-
-  async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
-    this.#mustAccept("run.fork");
-    const asked = checkFork(request);
-    if (typeof asked.input === "object") this.#content.check(asked.input.messages ?? []);
-    const { journal, clock, chance } = this.#parts;
-    const source = await forkSource(journal, await this.get(run), asked);
-    const { tenant = source.row.tenant, shadow } = options;
-    const held = this.#memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
-    try {
-      if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
-      const own = { ...forkedRequest(source, asked), ...(shadow === undefined ? {} : { shadow }) };
-      const user = shadow === undefined ? userOf(own, options.caller?.id) : undefined;
-      const wanted = user === undefined ? own : { ...own, user };
-      const { agent, input: given } = this.#check(wanted);
-      const { value: input, verdicts } = screenInput(agent.guards, given);
-      const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
-      const target = { run: forked, tenant, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
-      const parts = {
-        asked,
-        request: await keptRequest(this.#content, forked, {
-          ...wanted,
-          agent: agent.name,
-          input,
-          ...(verdicts.length === 0 ? {} : { guarded: verdicts }),
-        }),
-        target,
-      };
-      const recording = await forkRecording(journal, source, parts);
-      await shareContent(journal, recording, source.runs);
-      await journal.restore(recording).catch(async (thrown: unknown) => {
-        // The same fork, started before.
-        const known = options.key === undefined ? undefined : await journal.get(forked);
-        if (known?.request.fork?.run !== run) throw thrown;
-      });
-      return { run: forked };
-    } finally {
-      held.release();
-    }
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
@@ -306,19 +217,7 @@ export class HostRuns implements Runs {
   }
 
   async countInput(request: RunRequest, options: CountOptions = {}): Promise<TokenCount> {
-    const { signal = new AbortController().signal, tenant = defaultTenant } = options;
-    const { session } = request;
-    const { revisions } = this.#parts;
-    const agent = forCall(agentNamed(revisions.current.agents, request.agent), request);
-    checkCall(agent, request);
-    const asked = { ...request, input: checkInput(agent, request.input) };
-    const lease = revisions.acquire();
-    try {
-      const before = session === undefined ? [] : await this.#sessions.before({ tenant, session, run: "" });
-      return await countInput(agent, asked, { signal, session: before });
-    } finally {
-      lease.release();
-    }
+    return await countTokens({ revisions: this.#parts.revisions, sessions: this.#sessions }, request, options);
   }
 
   async doing(run: string): Promise<Doing | undefined> {
@@ -388,18 +287,7 @@ export class HostRuns implements Runs {
     await pruneRuns(this.#parts.journal, { runs: [run] }, this.#parts.clock);
     if (session !== undefined) this.#sessions.forget(tenant, session);
     this.#parts.telemetry.forget(run);
-    this.#sweepLater();
-  }
-
-  /** Blobs that no run uses any more are kept for an hour, and only a prune removes them. */
-  #sweepLater(): void {
-    const { clock, journal, log } = this.#parts;
-    this.#stopSweep ??= clock.after(sweepAfter, () => {
-      this.#stopSweep = undefined;
-      pruneRuns(journal, { rest: pruneRest }, clock).catch((thrown: unknown) =>
-        log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
-      );
-    });
+    this.#sweep.later();
   }
 
   tokenRate(run: string): (() => Promise<RateState | undefined>) | undefined {
@@ -417,37 +305,13 @@ export class HostRuns implements Runs {
   }
 
   drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {
-    this.#draining = true;
+    this.#begin.stop();
     return this.#executor.drain(ms, afterDrain);
   }
 
   close(): Promise<void> {
-    this.#draining = true;
-    this.#stopSweep?.();
+    this.#begin.stop();
+    this.#sweep.stop();
     return this.#executor.close();
-  }
-
-  #mustAccept(op: string): void {
-    if (!this.#draining) return;
-    throw new VenturiError(op, "shutting_down", "the service is shutting down and accepts no new runs");
-  }
-
-  #check(request: RunRequest, { context }: StartOptions = {}) {
-    const { revisions, metadata } = this.#parts;
-    return checkRequest(revisions.current.agents, request, { metadata, context });
-  }
-
-  /** A sub-run inherits its parent's tenant and caller. */
-  async #owner(asked: RunRequest, options: StartOptions): Promise<Owner> {
-    const { parent } = asked;
-    if (parent === undefined) {
-      const { caller, shadow } = options;
-      const user = shadow === undefined ? userOf(asked, caller?.id) : undefined;
-      return { tenant: options.tenant ?? defaultTenant, caller, user, shadow };
-    }
-    const known = this.#executor.ownerOf(parent.run);
-    if (known !== undefined) return known;
-    const { tenant, request } = await this.get(parent.run);
-    return { tenant, caller: request.caller, user: request.user, shadow: request.shadow };
   }
 }

@@ -13,7 +13,6 @@ import type {
 } from "../../core/model/provider.ts";
 import type { Instance, Wire } from "../../core/ports/plugin.ts";
 import { traceHeadersIn } from "../../core/values/trace-context.ts";
-import { excessOfJson, frameLimits } from "../../core/values/value-limits.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
 import { defaultMaxEvent } from "../frames/framing.ts";
@@ -23,9 +22,10 @@ import { Exchange, type Opened, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import type { Post, Unsigned } from "./post.ts";
 import type { ReadBuffer } from "./read-buffer.ts";
-import { type HttpFailure, header, httpFailure } from "./response-error.ts";
+import { type HttpFailure, httpFailure } from "./response-error.ts";
 import { Secrets } from "./secrets.ts";
 import { explained } from "./strange-answer.ts";
+import { isJson, isPage, jsonOrText, noStream, pageSize, parsed, parsedOf, readSome, readWhole } from "./whole-body.ts";
 
 export interface HttpProvider {
   /** The vendor's name, for messages. */
@@ -267,65 +267,3 @@ function built(op: ProviderOp, build: () => Post): Post {
 /** Header names are case-insensitive, but two spellings of one would both be sent. */
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-
-const pageSize = 512;
-
-const noStream = new VenturiError("provider.stream", "stream_error", "the provider's answer is a page");
-
-const isPage = (opened: Opened): boolean => /^text\/html\b/i.test(header(opened.headers, "content-type") ?? "");
-
-const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
-
-async function readWhole(reads: ReadBuffer, limit: number): Promise<string> {
-  const body = await readSome(reads, limit + 1);
-  if (body.length > limit) {
-    throw new VenturiError("stream.frame", "too_large", `the answer is larger than ${limit} bytes; raise maxEvent`);
-  }
-  return body.toString("utf8");
-}
-
-/** The body, or its first `limit` bytes. */
-async function readSome(reads: ReadBuffer, limit: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  while (length < limit) {
-    const arrived = reads.take();
-    if (arrived === undefined) {
-      if (reads.ended) break;
-      await reads.arrival();
-      continue;
-    }
-    pieces.push(arrived);
-    length += arrived.length;
-  }
-  return Buffer.concat(pieces).subarray(0, limit);
-}
-
-/** As `parsed`; what is no JSON is explained by its kind and first bytes. */
-function parsedOf(opened: Opened, body: string): unknown {
-  try {
-    return parsed(body);
-  } catch (thrown) {
-    throw explained(wrap("provider.generate", thrown), opened, Buffer.from(body.slice(0, pageSize)));
-  }
-}
-
-function parsed(body: string): unknown {
-  const excess = excessOfJson(body, frameLimits);
-  if (excess !== undefined) throw new VenturiError("stream.frame", "too_large", `the provider's answer ${excess}`);
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new VenturiError("stream.frame", "stream_error", "the provider's answer is not valid JSON");
-  }
-}
-
-function jsonOrText(body: Buffer): unknown {
-  const text = body.toString("utf8");
-  if (excessOfJson(text, frameLimits) !== undefined) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

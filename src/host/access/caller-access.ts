@@ -1,0 +1,80 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Runs } from "../../core/ports/runs.ts";
+import type { Scope } from "../../core/ports/scopes.ts";
+import type { RunsQuery } from "../../core/run/list-query.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import { LazySet } from "../../core/values/lazy-collections.ts";
+import { demand, permit } from "./auth.ts";
+import type { KeyHolder } from "./key-holder.ts";
+
+/** Runs remembered as started by one socket. */
+const mostStarted = 10_000;
+
+/** What one caller may do with which runs. Throws `forbidden`, or `not_found` for a run that must not be known to exist. */
+export class CallerAccess {
+  readonly #runs: Runs;
+  readonly #caller: KeyHolder;
+  /** Started by this request or socket, which may read and cancel them whatever its key's scopes. */
+  readonly #mine = new LazySet<string>();
+
+  constructor(runs: Runs, caller: KeyHolder) {
+    this.#runs = runs;
+    this.#caller = caller;
+  }
+
+  demand(scope: Scope): void {
+    demand(this.#caller, scope);
+  }
+
+  mayStart(agent: string): void {
+    demand(this.#caller, "start");
+    permit(this.#caller, nameOf(this.#runs, agent));
+  }
+
+  /** A module is code of this machine: whoever may name one may run any. */
+  mayAnswer(unanswered: Parameters<Runs["fork"]>[1]["unanswered"]): void {
+    if (typeof unanswered !== "object") return;
+    if ("agent" in unanswered) return this.mayStart(unanswered.agent);
+    const message = "unanswered: a module is for the command line and programs of your own; name an agent";
+    throw new VenturiError("run.fork", "forbidden", message);
+  }
+
+  maySee(agent: string | undefined): void {
+    demand(this.#caller, "see");
+    if (agent !== undefined) permit(this.#caller, agent);
+  }
+
+  mayChange(tenant: string): boolean {
+    const { tenant: own, tenants, act } = this.#caller;
+    return tenant === own || (tenants === "all" && act === "all");
+  }
+
+  started(run: string): void {
+    if (this.#mine.size < mostStarted) this.#mine.add(run);
+  }
+
+  async own(run: string, scope: Scope): Promise<RunRow> {
+    const caller = this.#caller;
+    if (!this.#mine.has(run)) demand(caller, scope);
+    const row = await this.#runs.get(run);
+    const visible = this.mayChange(row.tenant) || (scope === "see" && caller.tenants === "all");
+    if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
+    throw noRun(run);
+  }
+
+  /** Sessions of two tenants may have one name, so a session is the caller's own unless a tenant is named. */
+  tenantOf({ tenant, session }: RunsQuery): Pick<RunsQuery, "tenant"> {
+    const { tenant: own, tenants } = this.#caller;
+    if (tenant === undefined) return tenants === "all" && session === undefined ? {} : { tenant: own };
+    if (tenant === own || tenants === "all") return { tenant };
+    const message = `this key sees the runs of its own tenant, "${own}"; \`tenants: all\` of its entry under server.auth lets it see the others`;
+    throw new VenturiError("run.list", "forbidden", message);
+  }
+}
+
+export const noRun = (run: string): VenturiError =>
+  new VenturiError("run.get", "not_found", `there is no run "${run}"`);
+
+/** Resolves an alias to the agent's own name. */
+const nameOf = (runs: Runs, called: string): string =>
+  runs.agents().find(({ name, aliases }) => name !== called && aliases.includes(called))?.name ?? called;

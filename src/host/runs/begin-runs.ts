@@ -1,0 +1,157 @@
+import type { z } from "zod";
+import { checkFields } from "../../agent/model/fit.ts";
+import type { ContentStore } from "../../agent/run/content.ts";
+import { screenInput } from "../../agent/run/screen-input.ts";
+import { listedOf } from "../../agent/run/skills.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { Chance } from "../../core/ports/chance.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import { inputWeight, type Memory } from "../../core/ports/held.ts";
+import type { StartOptions } from "../../core/ports/runs.ts";
+import type { ForkRequest } from "../../core/run/fork.ts";
+import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
+import { valueSize } from "../../core/values/value-size.ts";
+import type { Config } from "../config/load.ts";
+import type { Revisions } from "../revisions/revisions.ts";
+import type { AgentFrames } from "./agent-frames.ts";
+import { checkNotify } from "./check-notify.ts";
+import { checkRequest } from "./check-request.ts";
+import type { Executor, Owner } from "./executor.ts";
+import { existingRun } from "./existing-run.ts";
+import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
+import { checked, keptRequest } from "./kept-request.ts";
+import { keyedRunId, newRunId } from "./run-id.ts";
+import { userOf } from "./user-of.ts";
+
+interface BeginParts {
+  readonly journal: Journal;
+  readonly revisions: Revisions;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly config: Config;
+  readonly content: ContentStore;
+  readonly executor: Executor;
+  readonly frames: AgentFrames;
+  readonly memory: Memory;
+}
+
+/** How runs come to be: asked for, or forked from another. */
+export class BeginRuns {
+  readonly #parts: BeginParts;
+  #draining = false;
+
+  constructor(parts: BeginParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on there are no new ones. */
+  stop(): void {
+    this.#draining = true;
+  }
+
+  async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
+    this.#mustAccept("run.start");
+    const { agent, input: asked, context } = this.#check(request, options);
+    const { value: input, verdicts } = screenInput(agent.guards, asked);
+    if (options.compat === "strict") checkFields(agent, request);
+    this.#parts.frames.keep(agent);
+    checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
+    const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
+    const stored = await keptRequest(this.#parts.content, run, checked(this.#parts.content, { ...request, input }));
+    const { tenant, caller, user, shadow } = await this.#owner(request, options);
+    const claimant = this.#parts.executor.claimant(request);
+    const held = options.held?.share();
+    const enqueued = await this.#parts.journal
+      .enqueue({
+        run,
+        tenant,
+        session: request.session,
+        request: {
+          ...stored,
+          agent: agent.name,
+          revision: agent.revision,
+          ...(verdicts.length === 0 ? {} : { guarded: verdicts }),
+          ...(context === undefined ? {} : { context }),
+          ...(caller === undefined ? {} : { caller }),
+          ...(user === undefined ? {} : { user }),
+          ...(shadow === undefined ? {} : { shadow }),
+        },
+        whenBusy: agent.whenBusy,
+        ...(options.key === undefined ? {} : { key: options.key }),
+        ...(claimant === undefined ? {} : { claimFor: claimant }),
+      })
+      .catch((thrown: unknown) => {
+        held?.release();
+        throw thrown;
+      });
+    if (!enqueued.existing) this.#parts.executor.started(run, options);
+    if (enqueued.claim) this.#parts.executor.offer(enqueued.claim, held);
+    else held?.release();
+    return { run: enqueued.run, existing: enqueued.existing };
+  }
+
+  async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
+    this.#mustAccept("run.fork");
+    const asked = checkFork(request);
+    if (typeof asked.input === "object") this.#parts.content.check(asked.input.messages ?? []);
+    const { journal, clock, chance } = this.#parts;
+    const source = await forkSource(journal, await existingRun(journal, run), asked);
+    const { tenant = source.row.tenant, shadow } = options;
+    const held = this.#parts.memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
+    try {
+      if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
+      const own = { ...forkedRequest(source, asked), ...(shadow === undefined ? {} : { shadow }) };
+      const user = shadow === undefined ? userOf(own, options.caller?.id) : undefined;
+      const wanted = user === undefined ? own : { ...own, user };
+      const { agent, input: given } = this.#check(wanted);
+      const { value: input, verdicts } = screenInput(agent.guards, given);
+      const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
+      const target = { run: forked, tenant, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
+      const parts = {
+        asked,
+        request: await keptRequest(this.#parts.content, forked, {
+          ...wanted,
+          agent: agent.name,
+          input,
+          ...(verdicts.length === 0 ? {} : { guarded: verdicts }),
+        }),
+        target,
+      };
+      const recording = await forkRecording(journal, source, parts);
+      await shareContent(journal, recording, source.runs);
+      await journal.restore(recording).catch(async (thrown: unknown) => {
+        // The same fork, started before.
+        const known = options.key === undefined ? undefined : await journal.get(forked);
+        if (known?.request.fork?.run !== run) throw thrown;
+      });
+      return { run: forked };
+    } finally {
+      held.release();
+    }
+  }
+
+  #mustAccept(op: string): void {
+    if (!this.#draining) return;
+    throw new VenturiError(op, "shutting_down", "the service is shutting down and accepts no new runs");
+  }
+
+  #check(request: RunRequest, { context }: StartOptions = {}) {
+    const { revisions, config } = this.#parts;
+    return checkRequest(revisions.current.agents, request, { metadata: config.limits.metadata, context });
+  }
+
+  /** A sub-run inherits its parent's tenant and caller. */
+  async #owner(asked: RunRequest, options: StartOptions): Promise<Owner> {
+    const { parent } = asked;
+    if (parent === undefined) {
+      const { caller, shadow } = options;
+      const user = shadow === undefined ? userOf(asked, caller?.id) : undefined;
+      return { tenant: options.tenant ?? defaultTenant, caller, user, shadow };
+    }
+    const known = this.#parts.executor.ownerOf(parent.run);
+    if (known !== undefined) return known;
+    const { tenant, request } = await existingRun(this.#parts.journal, parent.run);
+    return { tenant, caller: request.caller, user: request.user, shadow: request.shadow };
+  }
+}

@@ -1,0 +1,33 @@
+import { messageOf } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import { pruneRuns } from "../../journal/notes.ts";
+import { pruneRest } from "./retention.ts";
+
+/** Past the hour for which journals keep blobs without a run, ms. */
+const sweepAfter = 65 * 60_000;
+
+/** Blobs that no run uses any more are kept for an hour, and only a prune removes them. */
+export class Sweep {
+  readonly #parts: { readonly journal: Journal; readonly clock: Clock; readonly log: Log };
+  #stop: (() => void) | undefined;
+
+  constructor(parts: { readonly journal: Journal; readonly clock: Clock; readonly log: Log }) {
+    this.#parts = parts;
+  }
+
+  later(): void {
+    const { clock, journal, log } = this.#parts;
+    this.#stop ??= clock.after(sweepAfter, () => {
+      this.#stop = undefined;
+      pruneRuns(journal, { rest: pruneRest }, clock).catch((thrown: unknown) =>
+        log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
+      );
+    });
+  }
+
+  stop(): void {
+    this.#stop?.();
+  }
+}
