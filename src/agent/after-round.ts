@@ -1,5 +1,5 @@
 import { textMessage } from "../core/model/messages.ts";
-import type { PendingCall } from "../core/run/events.ts";
+import type { PendingCall } from "../core/run/event-parts.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
 import type { LimitReached } from "./run/limit-reached.ts";
 import { limitOnCalls, noMoreRounds, tokenLimit } from "./run/limits.ts";

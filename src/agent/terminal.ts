@@ -1,5 +1,6 @@
 import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
-import { noTiming, type PendingCall } from "../core/run/events.ts";
+import type { PendingCall } from "../core/run/event-parts.ts";
+import { noTiming } from "../core/run/timing.ts";
 import { limitIn } from "./run/limit-reached.ts";
 import type { RunContext } from "./run/run-context.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Timing } from "../core/run/events.ts";
+import type { Timing } from "../core/run/event-parts.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
 import { example, loadOptionsOf } from "./globals.ts";

@@ -1,7 +1,8 @@
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Claim } from "../core/journal/journal.ts";
 import type { Log } from "../core/ports/log.ts";
-import { type RunEvent, timingUntil } from "../core/run/events.ts";
+import type { RunEvent } from "../core/run/events.ts";
+import { timingUntil } from "../core/run/timing.ts";
 import { failedWith } from "./last-words.ts";
 import type { OwnedLog } from "./run-log.ts";
 

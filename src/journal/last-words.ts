@@ -1,6 +1,8 @@
 import type { VenturiError } from "../core/errors/errors.ts";
 import type { Append } from "../core/journal/journal.ts";
-import { type EventBody, noTiming, type RunEvent, type Timing } from "../core/run/events.ts";
+import type { Timing } from "../core/run/event-parts.ts";
+import type { EventBody, RunEvent } from "../core/run/events.ts";
+import { noTiming } from "../core/run/timing.ts";
 
 /** Terminal event of a run that can no longer write its own: gives the reason, in a form that cannot be rejected. */
 export const failedWith = (error: VenturiError, timing: Timing = noTiming): EventBody => ({

@@ -1,5 +1,5 @@
 import { VenturiError } from "../core/errors/errors.ts";
-import type { RunInput } from "../core/run/events.ts";
+import type { RunInput } from "../core/run/event-parts.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import { MountedService } from "../host/mount.ts";

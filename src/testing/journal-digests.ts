@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import type { Journal } from "../core/journal/journal.ts";
 import { DigestFold, type EndOfRun, endOfRun } from "../core/run/digest.ts";
-import { type EventBody, noTiming, type RunEvent } from "../core/run/events.ts";
+import type { EventBody, RunEvent } from "../core/run/events.ts";
 import type { ListQuery } from "../core/run/list-query.ts";
+import { noTiming } from "../core/run/timing.ts";
 import { claimed, eventsAfter, freshName, type JournalBench } from "./journal-bench.ts";
 
 interface Ended {

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { Journal, Ownership } from "../core/journal/journal.ts";
 import { Billing, type Hold, type Reserved, type UsageRow } from "../core/journal/money.ts";
 import type { EventBody, RunEvent } from "../core/run/events.ts";
-import { noTiming } from "../core/run/events.ts";
+import { noTiming } from "../core/run/timing.ts";
 import { claimed, eventsAfter, freshName, type JournalBench } from "./journal-bench.ts";
 
 const until = 4_102_444_800_000;

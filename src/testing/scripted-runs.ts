@@ -12,7 +12,8 @@ import type {
   StartOptions,
   TokenCount,
 } from "../core/ports/runs.ts";
-import { type EventBody, type EventOf, isStep, isTerminal, type RunEvent, type Timing } from "../core/run/events.ts";
+import type { Timing } from "../core/run/event-parts.ts";
+import { type EventBody, type EventOf, isStep, isTerminal, type RunEvent } from "../core/run/events.ts";
 import type { FeedItem, FeedQuery } from "../core/run/feed.ts";
 import type { Feedback, GivenFeedback } from "../core/run/feedback.ts";
 import type { KeptWire } from "../core/run/kept-wire.ts";

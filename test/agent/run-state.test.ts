@@ -4,7 +4,7 @@ import { readOn } from "../../src/agent/state/call-result.ts";
 import { RunState } from "../../src/agent/state/run-state.ts";
 import { extendSession } from "../../src/agent/state/session-messages.ts";
 import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
-import { noTiming } from "../../src/core/run/events.ts";
+import { noTiming } from "../../src/core/run/timing.ts";
 
 /** The state after these events; `at` counts 10, 20, 30 … */
 const after = (...bodies: readonly object[]): RunState =>

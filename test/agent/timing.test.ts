@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { sleep } from "../../src/core/ports/clock.ts";
-import { noTiming } from "../../src/core/run/events.ts";
+import { noTiming } from "../../src/core/run/timing.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import type { Generation } from "../../src/testing/model.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";

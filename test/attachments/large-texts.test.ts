@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { textMessage } from "../../src/core/model/messages.ts";
-import type { RunEvent, RunInput } from "../../src/core/run/events.ts";
+import type { RunInput } from "../../src/core/run/event-parts.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { type Bridge, bridge } from "../bridge.ts";
 
 const text = `Grüße, 世界 🐻. ${"lorem ipsum ".repeat(20_000)}the end`;

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { Usage } from "../../src/core/model/usage.ts";
 import { endOfRun } from "../../src/core/run/digest.ts";
 import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
-import { noTiming } from "../../src/core/run/events.ts";
 import { Spending } from "../../src/core/run/spending.ts";
+import { noTiming } from "../../src/core/run/timing.ts";
 
 const events = (...bodies: EventBody[]): RunEvent[] =>
   bodies.map((body, index) => ({ ...body, run: "run_1", seq: index + 1, at: index }) as RunEvent); // body + place = event

@@ -141,7 +141,9 @@ describe("runs of agents in code after a restart", function () {
     const journal = join(folder, "takeup.db");
     const id = await waiting(journal);
     const other = agent({ name: "a", model: "scripted/m", revision: "2", tools: [ask("act")] });
-    const same = await open([["never"]], { agents: [other], journal: sqlite(journal), takeUp: "same" });
+    // Of a third revision: those of the second may be taken up by any process that has it.
+    const third = agent({ name: "a", model: "scripted/m", revision: "3", tools: [ask("act")] });
+    const same = await open([["never"]], { agents: [third], journal: sqlite(journal), takeUp: "same" });
     const none = await open([["own"], [say.call(0, "act", {})], ["own again"]], {
       agents: [other],
       journal: sqlite(journal),

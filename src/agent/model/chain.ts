@@ -1,7 +1,7 @@
 import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { GenerationRequest } from "../../core/model/provider.ts";
 import { sleep } from "../../core/ports/clock.ts";
-import type { Hedged } from "../../core/run/events.ts";
+import type { Hedged } from "../../core/run/event-parts.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { isUnusual, stalledAt } from "../run/blame.ts";
 import type { Guard } from "../run/breaker.ts";

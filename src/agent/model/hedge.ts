@@ -3,7 +3,7 @@ import type { Delta } from "../../core/model/deltas.ts";
 import type { GenerationContext, GenerationRequest } from "../../core/model/provider.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import { PolledStream } from "../../core/ports/polled-stream.ts";
-import type { Hedged } from "../../core/run/events.ts";
+import type { Hedged } from "../../core/run/event-parts.ts";
 import type { Guard } from "../run/breaker.ts";
 import type { ModelTarget } from "../run/definition.ts";
 import type { Seat } from "../run/members.ts";

@@ -1,4 +1,4 @@
-import type { PendingCall } from "../../core/run/events.ts";
+import type { PendingCall } from "../../core/run/event-parts.ts";
 
 const written = new WeakMap<object, string>();
 

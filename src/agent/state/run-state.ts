@@ -1,7 +1,8 @@
 import type { Message } from "../../core/model/messages.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import type { Verdict } from "../../core/ports/tool.ts";
-import type { EventOf, RunEvent, RunInput, TerminalEvent } from "../../core/run/events.ts";
+import type { RunInput } from "../../core/run/event-parts.ts";
+import type { EventOf, RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KeyValue, KeyValues } from "../journal/key-values.ts";
-import { RunInput } from "../run/events.ts";
+import { RunInput } from "../run/event-parts.ts";
 
 /** What happens when a time comes while the run of the last one is still under way. */
 export const overlaps = ["skip", "queue", "cancel"] as const;

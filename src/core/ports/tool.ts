@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import type { Usage } from "../model/usage.ts";
-import type { MemoryEvent, QuestionKind } from "../run/events.ts";
+import type { MemoryEvent } from "../run/events.ts";
 import type { ListedSkill } from "../run/listed-skill.ts";
+import type { QuestionKind } from "../run/question-events.ts";
 import type { Schema } from "../values/schema.ts";
 import type { MemoryDocument } from "./documents.ts";
 import type { Log } from "./log.ts";

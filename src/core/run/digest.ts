@@ -3,15 +3,8 @@ import type { PriceOf } from "../model/prices.ts";
 import { type Inherited, Usage } from "../model/usage.ts";
 import { LazySet } from "../values/lazy-collections.ts";
 import { named } from "../values/schema-names.ts";
-import {
-  type EventOf,
-  outcomeOf,
-  outcomes,
-  type RunEvent,
-  type RunInput,
-  type TerminalEvent,
-  Timing,
-} from "./events.ts";
+import { type RunInput, Timing } from "./event-parts.ts";
+import { type EventOf, outcomeOf, outcomes, type RunEvent, type TerminalEvent } from "./events.ts";
 import { Spending } from "./spending.ts";
 
 /** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */

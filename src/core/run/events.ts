@@ -1,149 +1,33 @@
 import { z } from "zod";
-import { type Code, codes } from "../errors/codes.ts";
 import { Message } from "../model/messages.ts";
-import { NativeAnswer } from "../model/native.ts";
 import { Inherited, Spent, Usage } from "../model/usage.ts";
+import {
+  base,
+  cost,
+  costs,
+  ErrorBody,
+  Hedged,
+  inRound,
+  native,
+  ofBudget,
+  ofCall,
+  PendingCall,
+  RunInput,
+  skills,
+  Timing,
+  ToolContent,
+} from "./event-parts.ts";
 import { GuardVerdict } from "./guard-verdict.ts";
-import { ListedSkill } from "./listed-skill.ts";
 import { memoryChanged } from "./memory-events.ts";
-import { RunTimes, timeParts, timingKey } from "./run-times.ts";
+import { approvalRequested, approvalResolved, questionAnswered, questionAsked } from "./question-events.ts";
 
-/** Time before the event that was spent waiting for something that the events' own times do not show, from 100 ms on. */
-const Waited = z.strictObject({
-  for: z.enum(timeParts),
-  name: z.string().exactOptional(),
-  from: z.number(),
-  ms: z.number(),
-});
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), ...shape });
 
 /**
  * A run is a list of these. `seq` counts 1, 2, 3 … without gaps within a run; exactly one terminal event comes last. Deltas are
  * not repeated: only the terminal event has the full text.
  */
-const waited = z.array(Waited).exactOptional();
-const base = { run: z.string(), seq: z.number().int().positive(), at: z.number(), waited };
-const inRound = { ...base, round: z.number().int().positive() };
-const native = NativeAnswer.exactOptional();
-/** USD, at the prices of the configuration at that time; absent when the price or the usage is not known. */
-const cost = z.number().exactOptional();
-/** `cost`: of the run's own generations. `totalCost`: with what its tools spent, such as agents they called. */
-const costs = { cost, totalCost: cost };
-/** Those the agent had then, sorted by name: its instructions list them so for the rest of the run. */
-const skills = z.array(ListedSkill).exactOptional();
-const ofCall = { ...inRound, call: z.string() };
-
-export const ErrorBody = z.strictObject({
-  op: z.string(),
-  code: z.enum(Object.keys(codes) as Code[]), // keys of that very object
-  err: z.string(),
-  details: z.record(z.string(), z.unknown()).exactOptional(),
-});
-
-/** A model that was asked beside the one that answered: cancelled when that answered first, or failed. */
-export const Hedged = z.strictObject({
-  model: z.string(),
-  attempt: z.number().int(),
-  error: ErrorBody.exactOptional(),
-  /** The prompt of a cancelled request is charged: as reported, or estimated. */
-  usage: Usage.exactOptional(),
-  cost,
-});
-export type Hedged = z.output<typeof Hedged>;
-
-/** Breakdown of a run's wall time, in ms; the parts add up to it. `RunTimes` computes it from the events; those of earlier releases lack some. */
-export const Timing = z.strictObject({
-  /** Waiting for its turn. */
-  queue: z.number().exactOptional(),
-  /** From the request to the first token. */
-  providerWait: z.number(),
-  providerStream: z.number(),
-  /** Silence in the middle of a stream. */
-  providerStall: z.number().exactOptional(),
-  /** Attempts that came to nothing. */
-  failedAttempt: z.number().exactOptional(),
-  /** Waiting between attempts of a generation. */
-  retryWait: z.number().default(0),
-  tool: z.number(),
-  approval: z.number(),
-  hook: z.number().exactOptional(),
-  /** Waiting for the client (backpressure). */
-  client: z.number(),
-  /** Waiting for a commit. */
-  journal: z.number().exactOptional(),
-  /** Event loop of the process was blocked. */
-  stalled: z.number().default(0),
-  /** The process collected garbage. */
-  gc: z.number().exactOptional(),
-  /** Its worker was gone. */
-  down: z.number().exactOptional(),
-  runtime: z.number(),
-});
-export type Timing = z.output<typeof Timing>;
-
-/** The breakdown of a run that ends now. */
-export function timingOf(times: RunTimes, now?: number): Timing {
-  const totals = times.totals(now);
-  return Object.fromEntries(timeParts.map((part) => [timingKey(part), totals[part]])) as Timing; // every part has its key
-}
-
-/** The breakdown of a run that ends now, given all that it has written. */
-export function timingUntil(history: readonly RunEvent[], now: number): Timing {
-  const times = RunTimes.of(history);
-  times.take({ type: "run.failed", at: now });
-  return timingOf(times);
-}
-
-export const noTiming: Timing = Object.freeze(timingOf(new RunTimes()));
-
-/** Input of a run: plain text, a conversation so far, values for the agent's declared inputs. */
-export const RunInput = z.strictObject({
-  text: z.string().exactOptional(),
-  messages: z.array(Message).exactOptional(),
-  variables: z.record(z.string(), z.unknown()).exactOptional(),
-});
-export type RunInput = z.output<typeof RunInput>;
-
-/** A call left to the client, of a tool that the client sent along. */
-export const PendingCall = z.strictObject({
-  call: z.string(),
-  name: z.string(),
-  arguments: z.record(z.string(), z.unknown()),
-  /** The arguments as the model wrote them when they are not a JSON object (truncated or malformed). */
-  raw: z.string().exactOptional(),
-  /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
-  text: z.string().exactOptional(),
-});
-export type PendingCall = z.output<typeof PendingCall>;
-
-/** Non-text tool output: base64 data, or the hash of a blob in the journal. */
-const ToolContent = z.strictObject({
-  mediaType: z.string(),
-  data: z.string().exactOptional(),
-  hash: z.string().exactOptional(),
-  size: z.number().int().exactOptional(),
-});
-
-/** The called run that a forwarded question comes from; `call` of the event is then this run's id for it. */
-const Origin = z.strictObject({ run: z.string(), call: z.string(), agent: z.string() });
-
-export const QuestionKind = z.enum(["input", "elicit"]);
-export type QuestionKind = z.output<typeof QuestionKind>;
-
-const ofBudget = {
-  ...base,
-  budget: z.string(),
-  /** Whose it is: a tenant, a key, a user, an agent, a session, a run, or the service. */
-  of: z.string(),
-  whose: z.string(),
-  per: z.string(),
-  onExceed: z.enum(["refuse", "finish", "cheaper"]),
-  limit: z.strictObject({ usd: z.number().exactOptional(), tokens: z.number().exactOptional() }),
-  spent: z.strictObject({ usd: z.number(), tokens: z.number() }),
-};
-
-const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
-  z.strictObject({ type: z.literal(type), ...shape });
-
 export const RunEvent = z.discriminatedUnion("type", [
   event("run.started", {
     ...base,
@@ -246,56 +130,10 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** What they cost. */
     cost,
   }),
-  event("approval.requested", {
-    ...ofCall,
-    name: z.string(),
-    arguments: z.record(z.string(), z.unknown()),
-    reason: z.string().exactOptional(),
-    /** What the tool's `approval.show` names, as it was when it was asked. */
-    show: z.array(z.strictObject({ name: z.string(), value: z.string() })).exactOptional(),
-    /** When an unanswered approval counts as refused, ms since the epoch. */
-    until: z.number().exactOptional(),
-    origin: Origin.exactOptional(),
-  }),
-  event("approval.resolved", {
-    ...ofCall,
-    approved: z.boolean(),
-    reason: z.string().exactOptional(),
-    by: z.string().exactOptional(),
-    /** The arguments the call is made with, when the person changed them. */
-    arguments: z.record(z.string(), z.unknown()).exactOptional(),
-    /** The person allowed all calls of the tool for the rest of the run. */
-    for: z.literal("run").exactOptional(),
-    /** Number of the signal that resolved it; absent on timeout. */
-    signal: z.number().int().exactOptional(),
-  }),
-  /** A running tool asks a person for something other than approval. */
-  event("question.asked", {
-    ...ofCall,
-    /** `input`: the agent asks. `elicit`: a server of tools asks. */
-    kind: QuestionKind,
-    /** The tool that asks. */
-    name: z.string(),
-    message: z.string(),
-    /** JSON Schema of the answer; without one it is a text. */
-    schema: z.record(z.string(), z.unknown()).exactOptional(),
-    choices: z.array(z.string()).exactOptional(),
-    /** Where the person does what is asked; the answer says only that it was done. */
-    url: z.string().exactOptional(),
-    /** The answer when nobody gives one in time; without it the question counts as declined. */
-    fallback: z.unknown().exactOptional(),
-    until: z.number().exactOptional(),
-    origin: Origin.exactOptional(),
-  }),
-  event("question.answered", {
-    ...ofCall,
-    /** False: declined, or nobody answered in time. */
-    answered: z.boolean(),
-    answer: z.unknown().exactOptional(),
-    reason: z.string().exactOptional(),
-    by: z.string().exactOptional(),
-    signal: z.number().int().exactOptional(),
-  }),
+  event("approval.requested", { ...ofCall, ...approvalRequested }),
+  event("approval.resolved", { ...ofCall, ...approvalResolved }),
+  event("question.asked", { ...ofCall, ...questionAsked }),
+  event("question.answered", { ...ofCall, ...questionAnswered }),
   /** `find_tools` found these: they are shown from the next round on. */
   event("tools.found", { ...ofCall, names: z.array(z.string()) }),
   /** A call handed the run to another agent, which takes over with the next round. */

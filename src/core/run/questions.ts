@@ -1,4 +1,5 @@
-import type { EventOf, QuestionKind, RunEvent } from "./events.ts";
+import type { EventOf, RunEvent } from "./events.ts";
+import type { QuestionKind } from "./question-events.ts";
 
 /** A person is asked: to approve a call, or to answer a tool's question. */
 export type AskedEvent = EventOf<"approval.requested" | "question.asked">;

@@ -1,7 +1,8 @@
 import { addCosts, CostSum, costOf, type PriceOf } from "../model/prices.ts";
 import { addUsage, type Inherited, type Spent, type Usage } from "../model/usage.ts";
 import { LazyMap } from "../values/lazy-collections.ts";
-import type { Hedged, RunEvent } from "./events.ts";
+import type { Hedged } from "./event-parts.ts";
+import type { RunEvent } from "./events.ts";
 
 /** What the terminal event says of a run's usage. */
 export interface Bill {

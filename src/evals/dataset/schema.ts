@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RunInput } from "../../core/run/events.ts";
+import { RunInput } from "../../core/run/event-parts.ts";
 import { Unanswered } from "../../core/run/unanswered.ts";
 import { Duration } from "../../core/values/units.ts";
 

@@ -1,7 +1,8 @@
 import type { Usage } from "../../core/model/usage.ts";
 import { costsOf } from "../../core/run/costs.ts";
 import { inputText } from "../../core/run/digest.ts";
-import { type EventOf, isTerminal, type RunEvent, type TerminalEvent, type Timing } from "../../core/run/events.ts";
+import type { Timing } from "../../core/run/event-parts.ts";
+import { type EventOf, isTerminal, type RunEvent, type TerminalEvent } from "../../core/run/events.ts";
 import { Spending } from "../../core/run/spending.ts";
 
 /** One run as far as a comparison looks at it. */

@@ -2,7 +2,7 @@ import { cancelled } from "../../agent/run/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
 import type { Signal } from "../../core/journal/journal.ts";
 import type { PipelineWork } from "../../core/ports/pipeline.ts";
-import { timingUntil } from "../../core/run/events.ts";
+import { timingUntil } from "../../core/run/timing.ts";
 
 /**
  * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are

@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { type HrTime, type Span, SpanKind } from "@opentelemetry/api";
 import type { Claim } from "../../core/journal/journal.ts";
-import type { EventOf, Hedged, TerminalEvent } from "../../core/run/events.ts";
+import type { Hedged } from "../../core/run/event-parts.ts";
+import type { EventOf, TerminalEvent } from "../../core/run/events.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import type { Waited } from "../../core/run/run-times.ts";
 import { attributes, labels, spans } from "../base/names.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parse } from "yaml";
 import type { DecodedWire, Sample, ServiceView } from "../../../src/core/ports/inspect.ts";
-import { noTiming } from "../../../src/core/run/events.ts";
+import { noTiming } from "../../../src/core/run/timing.ts";
 import { Figures } from "../../../src/host/inspect/figures.ts";
 import { Series } from "../../../src/host/inspect/series.ts";
 import { VirtualClock } from "../../../src/testing/clock.ts";

@@ -11,8 +11,9 @@ import {
   usageKeys,
 } from "../../../src/core/journal/money.ts";
 import { systemClock } from "../../../src/core/ports/clock.ts";
-import { type EventBody, isTerminal, noTiming, type RunEvent } from "../../../src/core/run/events.ts";
+import { type EventBody, isTerminal, type RunEvent } from "../../../src/core/run/events.ts";
 import type { RunRequest } from "../../../src/core/run/run-request.ts";
+import { noTiming } from "../../../src/core/run/timing.ts";
 import { freshFile, openFile, temporaryFolder } from "../../plugins/sqlite/folder.ts";
 
 /** What happens to runs, in any order; a number picks the run. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../../plugins/memory/journal.ts";
 import { systemClock } from "../../../src/core/ports/clock.ts";
-import { noTiming } from "../../../src/core/run/events.ts";
+import { noTiming } from "../../../src/core/run/timing.ts";
 import { Sessions } from "../../../src/host/runs/sessions.ts";
 import { readHistory } from "../../../src/journal/history.ts";
 
