@@ -35,6 +35,7 @@ export {
 export { joinNative, nativeOf, withFields, withNative } from "./core/model/native.ts";
 export { efforts, withoutGenerations } from "./core/model/provider.ts";
 export { addUsage, mergeUsage, Usage } from "./core/model/usage.ts";
+export { budgetLimits } from "./core/ports/budget-limits.ts";
 export { Clock, sleep, systemClock } from "./core/ports/clock.ts";
 export { Documents, StoredDocument } from "./core/ports/documents.ts";
 export { inputWeight, unlimited } from "./core/ports/held.ts";

@@ -1,6 +1,5 @@
-import { costOfAll, traceHeadersIn } from "venturi/internal";
+import { budgetLimits, costOfAll, traceHeadersIn } from "venturi/internal";
 import {
-  type Budget,
   type Runs,
   type TerminalEvent,
   type ToolContext,
@@ -29,7 +28,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   const { run } = await runs.start(
     {
       agent: task.agent,
-      limits: limitsOf(context.budget()),
+      limits: budgetLimits(context.budget()),
       input: { text: task.task, ...(task.variables === undefined ? {} : { variables: task.variables }) },
       parent: { run: context.run, call: context.call, depth },
       ...traceHeadersIn(context),
@@ -55,18 +54,6 @@ async function cancel(runs: Runs, run: string, context: ToolContext): Promise<vo
   const { head } = await runs.get(run);
   const end = await terminalOf(runs.follow(run, { after: Math.max(0, head - 1), channel: "tool" }));
   if (end !== undefined) context.spent(end.usage, costOfAll(end));
-}
-
-/** Budgets are shared: the caller's remainder is this run's limit. */
-function limitsOf({ tokens, time, maxToolCalls }: Budget): Record<string, number> {
-  if ((tokens ?? 1) < 1 || (time ?? 1) < 1) {
-    throw new VenturiError(op, "budget_exceeded", "the budget of the calling run is used up");
-  }
-  return {
-    maxToolCalls,
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(time === undefined ? {} : { time: Math.floor(time) }),
-  };
 }
 
 function outcome(end: TerminalEvent, agent: string, run: string): unknown {

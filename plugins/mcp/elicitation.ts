@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
-import type { Client, ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
+import type {
+  Client,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+} from "@modelcontextprotocol/client";
 import type { ToolContext } from "venturi/plugin";
+import type { Sampler } from "./sampling.ts";
 
 /** Calls under way, by the client they go through. */
 const calls = new WeakMap<Client, Set<Questions>>();
@@ -8,13 +15,20 @@ const calls = new WeakMap<Client, Set<Questions>>();
 /** Questions of a server during one call: each is one of the run, to a person. */
 export class Questions {
   readonly run: string;
+  /** Answers the server's requests for a model, where it may make some. */
+  readonly sampler: Sampler | undefined;
   readonly #context: ToolContext;
   readonly #server: string;
   readonly #name: string;
   readonly #asked = new Map<string, number>();
 
-  constructor(context: ToolContext, { server, name }: { readonly server: string; readonly name: string }) {
+  constructor(
+    context: ToolContext,
+    of: { readonly server: string; readonly name: string; readonly sampler?: Sampler | undefined },
+  ) {
+    const { server, name } = of;
     this.run = context.run;
+    this.sampler = of.sampler;
     this.#context = context;
     this.#server = server;
     this.#name = name;
@@ -55,14 +69,22 @@ export class Questions {
 }
 
 /**
- * A question that a server of an older revision sends on its own. It does not say which call it is about: with calls of two runs
- * under way it is dismissed, since the wrong person would be asked.
+ * The call that a request of an older server, sent on its own, is about. It does not say: with calls of two runs under way it is
+ * about none, since the wrong person would be asked, or the wrong budget charged.
  */
-export async function elicited(client: Client, params: ElicitRequestParams): Promise<ElicitResult> {
+function callOf(client: Client): Questions | undefined {
   const known = [...(calls.get(client) ?? [])];
   const [first] = known;
-  if (first === undefined || known.some(({ run }) => run !== first.run)) return { action: "cancel" };
-  return await first.ask(params);
+  return known.some(({ run }) => run !== first?.run) ? undefined : first;
+}
+
+export const elicited = async (client: Client, params: ElicitRequestParams): Promise<ElicitResult> =>
+  (await callOf(client)?.ask(params)) ?? { action: "cancel" };
+
+export async function sampled(client: Client, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
+  const sampler = callOf(client)?.sampler;
+  if (sampler === undefined) throw new Error("it is not clear which call this is about");
+  return await sampler.sample(params);
 }
 
 /** Answer of a person who did what a page asked for. */

@@ -1,12 +1,13 @@
 import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
-import { redactor } from "venturi/internal";
+import { didYouMean, redactor } from "venturi/internal";
 import { definePlugin, type PluginContext, type Tool, type ToolSource } from "venturi/plugin";
 import { Connection } from "./connection.ts";
+import { type ContextOffer, contextTools } from "./context-tools.ts";
 import { clientCredentials } from "./oauth/client-credentials.ts";
 import { UserAccess } from "./oauth/user-access.ts";
 import { McpOptions } from "./options.ts";
 import { Vetted } from "./pin.ts";
-import { type Access, toTools } from "./tools.ts";
+import { type Access, explained, toTools } from "./tools.ts";
 import { secretsOf } from "./transport.ts";
 
 export default definePlugin({
@@ -14,6 +15,15 @@ export default definePlugin({
   kind: "tool",
   description: "The tools of a Model Context Protocol server, over stdio or streamable HTTP",
   options: McpOptions,
+  check: ({ sampling }, { agents }) =>
+    sampling === undefined || agents.includes(sampling.agent)
+      ? []
+      : [
+          {
+            path: ["sampling", "agent"],
+            message: `"${sampling.agent}" is not among the agents${didYouMean(sampling.agent, agents)}`,
+          },
+        ],
   async create(options, context): Promise<ToolSource & { close(): Promise<void> }> {
     const redact = redactor(secretsOf(options));
     const server = await serverOf(options, context, redact);
@@ -24,8 +34,11 @@ export default definePlugin({
     server.onTools = (remote) => {
       const { tools: wanted } = options;
       const offered = wanted === undefined ? remote : remote.filter(({ name }) => wanted.includes(name));
-      const offer = { options, prefix, vetted, access: server, server: context.name, redact };
-      tools = toTools(vetted.admit(offered), offer);
+      const offer = { options, prefix, vetted, access: server, server: context.name, runs: context.runs, redact };
+      const own = toTools(vetted.admit(offered), offer);
+      const use: ContextOffer["use"] = (call, work) => explained(offer, call, work);
+      const more = contextTools({ options, prefix, use, redact });
+      tools = [...own, ...more.filter(({ name }) => !own.some((each) => each.name === name))];
       for (const listener of listeners) listener();
     };
     await server.start();

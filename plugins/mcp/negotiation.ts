@@ -1,5 +1,5 @@
 import type { Client, ClientOptions, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
-import { elicited } from "./elicitation.ts";
+import { elicited, sampled } from "./elicitation.ts";
 import { LastLines } from "./last-lines.ts";
 import type { McpOptions } from "./options.ts";
 import { openTransport } from "./transport.ts";
@@ -43,7 +43,7 @@ export class Negotiation {
 
   async #open(mode: Mode, credentials: OAuthClientProvider | undefined): Promise<Client> {
     const { Client } = await import("@modelcontextprotocol/client");
-    const { connectTimeout: timeout, command, elicitation } = this.#options;
+    const { connectTimeout: timeout, command, elicitation, sampling } = this.#options;
     // A stdio server that ignores unknown requests is asked for half of the time, then gets `initialize`.
     const probe = command === undefined ? {} : { probe: { timeoutMs: timeout / 2 } };
     const client = new Client(
@@ -53,10 +53,16 @@ export class Negotiation {
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onChanged() } },
         listMaxPages: 100,
         jsonSchemaValidator: trusting,
-        ...(elicitation ? { capabilities: { elicitation: { form: {}, url: {} } } } : {}),
+        capabilities: {
+          ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
+          ...(sampling === undefined ? {} : { sampling: {} }),
+        },
       },
     );
     if (elicitation) client.setRequestHandler("elicitation/create", ({ params }) => elicited(client, params));
+    if (sampling !== undefined) {
+      client.setRequestHandler("sampling/createMessage", ({ params }) => sampled(client, params));
+    }
     try {
       await client.connect(await this.transport(credentials), { timeout });
     } catch (thrown) {

@@ -2,6 +2,7 @@ import { egressOptions } from "venturi/internal";
 import { Duration, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { OAuthOptions } from "./oauth/options.ts";
+import { SamplingOptions } from "./sampling.ts";
 
 export const McpOptions = z
   .strictObject({
@@ -24,6 +25,9 @@ export const McpOptions = z
       .boolean()
       .default(true)
       .describe("questions of the server to the user become questions of the run; false refuses them"),
+    sampling: SamplingOptions.optional().describe("requests of the server for a model; refused when absent"),
+    resources: z.boolean().default(false).describe("tools that list and read the server's resources"),
+    prompts: z.boolean().default(false).describe("tools that list and get the server's prompts"),
     ...egressOptions,
     tools: z.array(z.string()).optional().describe("the server's tools to offer; all of them when absent"),
     prefix: z

@@ -8,11 +8,20 @@ import type {
   Tool as RemoteTool,
 } from "@modelcontextprotocol/client";
 import { traceHeadersIn } from "venturi/internal";
-import { type Effect, fromToolOptions, messageOf, type Tool, type ToolContext, VenturiError } from "venturi/plugin";
+import {
+  type Effect,
+  fromToolOptions,
+  messageOf,
+  type Runs,
+  type Tool,
+  type ToolContext,
+  VenturiError,
+} from "venturi/plugin";
 import { Questions } from "./elicitation.ts";
 import type { McpOptions } from "./options.ts";
 import type { Vetted } from "./pin.ts";
 import { toOutput } from "./result.ts";
+import { Sampler } from "./sampling.ts";
 
 /** How calls reach the server. */
 export interface Access {
@@ -29,6 +38,7 @@ export interface Offer {
   readonly access: Access;
   /** The entry's name in the configuration, for people. */
   readonly server: string;
+  readonly runs: () => Runs;
   redact(text: string): string;
 }
 
@@ -69,15 +79,27 @@ async function callRemote(
   input: Record<string, unknown>,
   { offer, context }: { offer: Offer; context: ToolContext },
 ): Promise<unknown> {
-  const op = "tool.call";
-  try {
-    return await offer.access.use(context, async (client) => {
-      const questions = new Questions(context, { server: offer.server, name });
-      const result = await questions.during(client, () =>
-        answered(client, { name, input, questions }, { offer, context }),
-      );
+  const { server, runs } = offer;
+  return await explained(offer, context, (client) => {
+    const { sampling } = offer.options;
+    const sampler = sampling === undefined ? undefined : new Sampler(context, { runs, options: sampling, server });
+    const questions = new Questions(context, { server, name, sampler });
+    return questions.during(client, async () => {
+      const result = await answered(client, { name, input, questions }, { offer, context });
       return toOutput(result, offer.redact);
     });
+  });
+}
+
+/** Asks the server, and says in our words what went wrong. */
+export async function explained<T>(
+  offer: Pick<Offer, "access" | "redact">,
+  context: ToolContext,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const op = "tool.call";
+  try {
+    return await offer.access.use(context, work);
   } catch (thrown) {
     if (context.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the call was cancelled");
     if (VenturiError.isInstance(thrown)) throw thrown;
@@ -129,9 +151,12 @@ const isInputRequired = (result: object): result is InputRequiredResult =>
 async function repliesTo(requests: InputRequests, questions: Questions, { options }: Offer): Promise<InputResponses> {
   const replies: InputResponses = {};
   for (const [key, request] of Object.entries(requests)) {
-    if (request.method !== "elicitation/create" || !options.elicitation)
-      throw new Error(`the server asks for ${request.method}, which it is not given`);
-    replies[key] = await questions.ask(request.params);
+    const { sampler } = questions;
+    if (request.method === "elicitation/create" && options.elicitation) {
+      replies[key] = await questions.ask(request.params);
+    } else if (request.method === "sampling/createMessage" && sampler !== undefined) {
+      replies[key] = await sampler.sample(request.params);
+    } else throw new Error(`the server asks for ${request.method}, which it is not given`);
   }
   return replies;
 }

@@ -317,6 +317,21 @@ export interface Mcp {
   };
   /** questions of the server to the user become questions of the run; false refuses them */
   readonly elicitation?: boolean;
+  /** requests of the server for a model; refused when absent */
+  readonly sampling?: {
+    /** the agent that answers: its model, its instructions, its limits and budgets */
+    readonly agent: string;
+    /** most tokens of an answer, whatever the server wants */
+    readonly maxTokens?: number;
+    /** most requests during one call */
+    readonly most?: number;
+    /** whether a person sees each request first */
+    readonly approval?: "always" | "never";
+  };
+  /** tools that list and read the server's resources */
+  readonly resources?: boolean;
+  /** tools that list and get the server's prompts */
+  readonly prompts?: boolean;
   /** the only hosts that may be asked, such as api.example.com or *.example.com:8443 */
   readonly hosts?: readonly string[];
   /** host:port pairs that may be at a private address, such as 127.0.0.1:8080 */
