@@ -125,6 +125,7 @@ export const examples = {
         failed: 1,
         active: 3,
         followers: 2,
+        queued: 0,
         p50: 840,
         p95: 2100,
         firstToken: 310,

@@ -168,6 +168,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       active: () => opened.active,
       followers: () => opened.followers,
       blockedMs: () => eventLoop.recent().blockedMs,
+      queued: () => backlog.queued,
     });
     undo.push(async () => series.stop());
     const backlog = new Backlog({ journal, clock, log, telemetry, agents: () => revisions.current.agents });

@@ -12,6 +12,8 @@ export const Sample = z.strictObject({
   /** Runs executing at its end, and readers of runs. */
   active: z.number().int(),
   followers: z.number().int(),
+  /** Runs of the whole journal that no worker has taken up yet; absent when it cannot tell. */
+  queued: z.number().int().exactOptional(),
   /** Duration of the runs that ended; absent when none did. */
   p50: z.number().exactOptional(),
   p95: z.number().exactOptional(),

@@ -25,6 +25,9 @@ export class Backlog {
   /** Agents that were missing at the last look, and whether the log has a line about them. */
   #missing = new Map<string, boolean>();
 
+  /** Runs that could go on and that nobody has taken up, at the last look; undefined before the first. */
+  queued: number | undefined;
+
   constructor(parts: BacklogParts) {
     this.#parts = parts;
   }
@@ -66,8 +69,13 @@ export class Backlog {
     this.#stop = this.#parts.clock.after(every, () => {
       this.#next();
       this.rows().then(
-        (rows) => this.#tell(rows),
-        () => {}, // the journal's failures are reported elsewhere
+        (rows) => {
+          this.queued = countOf(rows.filter(({ state }) => state === "ready"));
+          this.#tell(rows);
+        },
+        () => {
+          this.queued = undefined; // the journal's failures are reported elsewhere
+        },
       );
     });
   }

@@ -12,6 +12,8 @@ export interface SeriesParts {
   active(): number;
   followers(): number;
   blockedMs(): number;
+  /** Runs of the journal that no worker has taken up yet, as of the last look; undefined when it cannot tell. */
+  queued?(): number | undefined;
 }
 
 /** Samples of the last hour, in memory. */
@@ -43,10 +45,12 @@ export class Series {
 
   sample(): void {
     const { clock, figures, active, followers, blockedMs } = this.#parts;
+    const queued = this.#parts.queued?.();
     this.#samples.push({
       at: clock.now(),
       active: active(),
       followers: followers(),
+      ...(queued === undefined ? {} : { queued }),
       blockedMs: blockedMs(),
       heapBytes: process.memoryUsage().heapUsed,
       ...summary(figures.take()),

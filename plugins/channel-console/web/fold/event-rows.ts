@@ -97,7 +97,7 @@ export function lineOf(event: RunEvent): string {
     case "agent.revised":
       return `${event.agent}@${event.revision}`;
     case "run.resumed":
-      return `epoch ${event.epoch}`;
+      return `by another worker, the ${ordinal(event.epoch)}`;
     case "provider.activity":
       return event.kind;
     case "run.finished":
@@ -105,6 +105,12 @@ export function lineOf(event: RunEvent): string {
     case "run.failed":
       return `${event.error.code}: ${event.error.err}`;
   }
+}
+
+/** 2nd, 3rd, 11th. */
+function ordinal(value: number): string {
+  const last = value % 100 > 10 && value % 100 < 14 ? 0 : value % 10;
+  return `${value}${["th", "st", "nd", "rd"][last] ?? "th"}`;
 }
 
 function compactedText({

@@ -1,5 +1,6 @@
 import { isPiece, RunTimes } from "venturi/client/times";
 import type { EventOf, RunEvent } from "../state/api-types.ts";
+import { duration } from "../text/words.ts";
 import type { Attempt, Call, Item, Notice, Round, RunView, Said } from "./view.ts";
 
 export function emptyView(run: string): RunView {
@@ -116,7 +117,7 @@ function take(view: RunView, event: RunEvent): void {
       return notice(view, event, "info", "Context compacted", compactedText(event));
     case "run.resumed":
       closeAttempt(view, event.at);
-      return notice(view, event, "info", "Resumed", `A worker picked the run up again (epoch ${event.epoch}).`);
+      return notice(view, event, "info", "Resumed", "Another worker went on where the last one stopped.");
     case "generation.failed":
       return failAttempt(view, event);
     case "round.retracted":
@@ -315,10 +316,22 @@ function answer(view: RunView, event: EventOf<"approval.resolved" | "question.an
     approval.answer = event.reason;
     approval.by = event.by;
     approval.forRun = event.for === "run";
-    approval.edited = (event as { arguments?: Readonly<Record<string, unknown>> }).arguments; // where a person changed them
+    approval.edited = isSame(event.arguments, call.arguments) ? undefined : event.arguments;
   }
   if (call.state === "asking") call.state = event.approved ? "ready" : "refused";
   if (!openQuestions(view).length && view.status === "waiting") view.status = "running";
+}
+
+/** A form sends all its fields, changed or not, in an order of its own. */
+function isSame(given: unknown, asked: unknown): boolean {
+  if (given === undefined || given === asked) return true;
+  if (typeof given !== "object" || typeof asked !== "object" || given === null || asked === null) return false;
+  const [one, other] = [Object.entries(given), asked as Readonly<Record<string, unknown>>];
+  return (
+    one.length === Object.keys(other).length &&
+    Array.isArray(given) === Array.isArray(asked) &&
+    one.every(([name, value]) => Object.hasOwn(other, name) && isSame(value ?? null, other[name] ?? null))
+  );
 }
 
 const textOf = (answer: unknown): string => (typeof answer === "string" ? answer : JSON.stringify(answer));
@@ -335,8 +348,10 @@ function failAttempt(view: RunView, event: EventOf<"generation.failed">): void {
     attempt.endedAt = event.at;
   }
   closeSaid(view.items.at(-1));
+  // A person's stop ends the generation too; the run's end says who it was.
+  if (event.error.code === "stream_interrupted") return;
   view.mishaps.push(event.seq);
-  const retry = event.retryMs === undefined ? "" : ` Tries again in ${Math.round(event.retryMs)} ms.`;
+  const retry = event.retryMs === undefined ? "" : ` Tries again in ${duration(event.retryMs)}.`;
   notice(view, event, "error", `${event.model}: ${event.error.code}`, `${event.error.err}${retry}`);
 }
 

@@ -4,10 +4,8 @@ export interface HexLine {
   readonly text: string;
 }
 
-const width = 16;
-
-/** Sixteen bytes a line, as `hexdump -C` writes them. */
-export function hexLines(bytes: Uint8Array, offset: number): HexLine[] {
+/** Sixteen bytes a line, as `hexdump -C` writes them, or as many as there is room for. */
+export function hexLines(bytes: Uint8Array, offset: number, width = 16): HexLine[] {
   const lines: HexLine[] = [];
   for (let from = 0; from < bytes.length; from += width) {
     const part = [...bytes.subarray(from, from + width)];

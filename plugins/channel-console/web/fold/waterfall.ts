@@ -1,4 +1,5 @@
 import type { TimePart, TimeSegment } from "venturi/client/times";
+import { duration } from "../text/words.ts";
 import type { Attempt, Call, Round, RunView } from "./view.ts";
 
 export interface Bar {
@@ -145,7 +146,7 @@ function attemptRow(view: RunView, { attempts }: Round, attempt: Attempt): Row {
 }
 
 const ttftOf = ({ startedAt, firstAt }: Attempt): string =>
-  firstAt === undefined ? "" : `first token ${Math.round(firstAt - startedAt)} ms`;
+  firstAt === undefined ? "" : `first token ${duration(firstAt - startedAt)}`;
 
 function callRow(view: RunView, call: Call): Row {
   const { startedAt, readyAt, executedAt, approval } = call;

@@ -5,10 +5,11 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
 import { KeySheet } from "../parts/key-sheet.tsx";
 import { Palette } from "../parts/palette.tsx";
+import { askToSignOut } from "../parts/sign-out.ts";
 import { startFeed } from "../state/feed.ts";
 import { paletteOpen, startKeys } from "../state/keys.ts";
 import { path, to } from "../state/router.ts";
-import { entry, forgetKey, hasKey, may, me, refusal } from "../state/session.ts";
+import { entry, hasKey, may, me, refusal } from "../state/session.ts";
 import { theme } from "../state/settings.ts";
 import { waiting } from "../state/title.ts";
 import { startWaiting } from "../state/waiting.ts";
@@ -45,6 +46,9 @@ const places: readonly { name: string; word: string; icon: IconName; scope: stri
   { name: "service", word: "Service", icon: "service", scope: "inspect", key: "s" },
 ];
 
+/** What has room at the bottom of a phone; the rest is among the commands. */
+const onPhones: ReadonlySet<string> = new Set(["chat", "runs", "sessions", "approvals"]);
+
 /** The first page that the key may use. */
 const landing = (): string => places.find(({ scope }) => may(scope))?.name ?? "chat";
 
@@ -69,7 +73,7 @@ function Shell(): JSX.Element {
             <a
               key={name}
               href={to(name)}
-              class={page === name ? "here" : ""}
+              class={`${page === name ? "here" : ""}${onPhones.has(name) ? "" : " wide-only"}`}
               aria-current={page === name ? "page" : undefined}
             >
               <Icon name={icon} />
@@ -83,14 +87,22 @@ function Shell(): JSX.Element {
             </a>
           ))}
         <span class="spacer" />
-        <button type="button" class="rail-button wide-only" onClick={() => (paletteOpen.value = true)}>
+        <button type="button" class="rail-button" onClick={() => (paletteOpen.value = true)}>
           <Icon name="command" />
-          <span>Command</span>
+          <span>
+            <span class="wide-only">Command</span>
+            <span class="narrow-only">More</span>
+          </span>
           <kbd>⌘K</kbd>
         </button>
         <ThemeButton />
         {hasKey.value ? (
-          <button type="button" class="rail-button" title={`Signed in as ${me.value.id}`} onClick={forgetKey}>
+          <button
+            type="button"
+            class="rail-button wide-only"
+            title={`Signed in as ${me.value.id}`}
+            onClick={askToSignOut}
+          >
             <Icon name="key" />
             <span>{printable(me.value.id || "Sign out")}</span>
           </button>

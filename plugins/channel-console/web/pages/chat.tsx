@@ -1,6 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { fieldOf } from "../parts/arguments-form.tsx";
 import { Composer } from "../parts/composer.tsx";
 import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
@@ -103,7 +104,8 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
       started.set(conversation, runs.value);
       if (session === undefined) go(to("chat", agent, conversation), "replace");
     } catch (thrown) {
-      problem.value = thrown instanceof Error ? thrown.message : String(thrown);
+      // What is wrong with an input is said beside it.
+      if (fieldOf(thrown) === undefined) problem.value = thrown instanceof Error ? thrown.message : String(thrown);
       throw thrown;
     }
   };

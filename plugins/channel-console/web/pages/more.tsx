@@ -1,5 +1,4 @@
 // Pages and parts that are loaded when the first of them is opened: one file rather than many small ones.
-export { EraseDialog } from "../parts/erase.tsx";
 export { ForkDialog } from "../parts/fork.tsx";
 export { ApprovalsPage } from "./approvals.tsx";
 export { ComparePage } from "./compare.tsx";

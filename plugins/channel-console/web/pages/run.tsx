@@ -5,6 +5,7 @@ import type { RunView } from "../fold/view.ts";
 import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
 import { CopyButton } from "../parts/copy.tsx";
+import { askToErase } from "../parts/erase.ts";
 import { EventTable } from "../parts/events.tsx";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -50,7 +51,6 @@ export function RunPage({ id }: { id: string }): JSX.Element {
     live.seek(at !== null && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined);
   }, [at, live]);
   const forking = useSignal<number | undefined>(undefined);
-  const erasing = useSignal(false);
   live.tick.value;
   const { view, whole } = live;
   const shown = query.value.get("view") ?? "conversation";
@@ -84,10 +84,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   }
   return (
     <div class="page run-page">
-      <Header
-        title={<RunTitle live={live} />}
-        actions={<RunActions live={live} fork={fork} erase={() => (erasing.value = true)} />}
-      >
+      <Header title={<RunTitle live={live} />} actions={<RunActions live={live} fork={fork} />}>
         <RunFacts view={view} frozen={live.at.value !== undefined} cost={cost} />
       </Header>
       <Connection live={live} />
@@ -104,16 +101,6 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         )}
       </div>
       <Scrubber live={live} />
-      {erasing.value ? (
-        <Lazy
-          key="erase"
-          load={() =>
-            import("./more.tsx").then(({ EraseDialog }) => () => (
-              <EraseDialog run={id} close={() => (erasing.value = false)} />
-            ))
-          }
-        />
-      ) : null}
       {forking.value === undefined ? null : (
         <Lazy
           key={forking.value}
@@ -192,15 +179,7 @@ function RunTitle({ live }: { live: LiveRun }): JSX.Element {
   );
 }
 
-function RunActions({
-  live,
-  fork,
-  erase,
-}: {
-  live: LiveRun;
-  fork: ((after: number) => void) | undefined;
-  erase: () => void;
-}): JSX.Element {
+function RunActions({ live, fork }: { live: LiveRun; fork: ((after: number) => void) | undefined }): JSX.Element {
   const { whole } = live;
   const ended = whole.endedAt !== undefined;
   return (
@@ -212,7 +191,13 @@ function RunActions({
         </a>
       )}
       {ended && mayHere("steer") ? (
-        <button type="button" class="quiet" title="Erase" aria-label="Erase this run" onClick={erase}>
+        <button
+          type="button"
+          class="quiet"
+          title="Erase"
+          aria-label="Erase this run"
+          onClick={() => askToErase(live.id)}
+        >
           <Icon name="trash" size={14} />
         </button>
       ) : null}

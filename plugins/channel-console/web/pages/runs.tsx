@@ -16,7 +16,7 @@ import { go, query, to } from "../state/router.ts";
 import { useRuns } from "../state/runs.ts";
 import { agents, me } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { ago, count, duration, money, short, shortRun } from "../text/words.ts";
+import { ago, count, duration, money, oneLine, plain, short, shortRun } from "../text/words.ts";
 
 /** All runs, newest first. */
 export function RunsPage(): JSX.Element {
@@ -119,7 +119,7 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
           {row.status === "cancelled" ? (
             `Stopped${digest?.cancelledBy === undefined ? "" : ` by ${printable(digest.cancelledBy)}`}`
           ) : digest?.code === undefined ? (
-            printable(short(oneLine(withoutMarks(digest?.output)), 160))
+            printable(short(plain(digest?.output), 160))
           ) : (
             <b class="bad">{printable(digest.code)}</b>
           )}
@@ -152,11 +152,6 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
     </div>
   );
 }
-
-/** Markdown's signs say nothing in a list. */
-const withoutMarks = (text: string | undefined): string => (text ?? "").replaceAll(/\*\*|__|`+|^#+ /gm, "");
-
-const oneLine = (text: string | undefined): string => (text ?? "").replaceAll(/\s+/g, " ").trim();
 
 function Nothing(): JSX.Element {
   if (query.value.size > 0) {

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { Empty, Header } from "../parts/header.tsx";
+import { confirm } from "../parts/confirm.tsx";
+import { Listed } from "../parts/listed.tsx";
 import { useResource } from "../state/resource.ts";
 import { to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";
@@ -26,45 +27,42 @@ interface Schedule {
 
 /** What starts by the clock: when next, and what came of it last. */
 export function SchedulesPage(): JSX.Element {
-  const { data, error, loading, again } = useResource(
+  const resource = useResource(
     (signal) => client.value.request<{ schedules: Schedule[] }>({ op: "schedule.list", path: "/v1/schedules", signal }),
     [],
     5000,
   );
-  const schedules = data?.schedules ?? [];
   const remove = async ({ name }: Schedule) => {
     const path = `/v1/schedules/${encodeURIComponent(name)}`;
-    await client.value.request({ op: "schedule.remove", method: "DELETE", path }).catch(() => {}); // the list shows it
-    again();
+    await client.value.request({ op: "schedule.remove", method: "DELETE", path });
+    resource.again();
   };
-  if (data === undefined && loading) return <div class="page" aria-busy="true" />;
   return (
-    <div class="page">
-      <Header title="Schedules">
-        <span class="fact">{schedules.length}</span>
-      </Header>
-      {schedules.length === 0 ? (
-        <Empty title="Nothing is scheduled">
-          <p class="muted">
-            {error === undefined ? (
-              <>
-                Write <code>schedules:</code> in the configuration, or make one with <code>POST /v1/schedules</code>.
-              </>
-            ) : (
-              printable(error.message)
-            )}
-          </p>
-        </Empty>
-      ) : (
-        <div class="scroll">
-          <div class="service">
-            {schedules.map((schedule) => (
-              <One key={`${schedule.tenant}/${schedule.name}`} schedule={schedule} remove={() => remove(schedule)} />
-            ))}
-          </div>
-        </div>
+    <Listed
+      title="Schedules"
+      resource={resource}
+      items={resource.data?.schedules ?? []}
+      row={(schedule) => (
+        <One
+          key={`${schedule.tenant}/${schedule.name}`}
+          schedule={schedule}
+          remove={() =>
+            confirm({
+              title: `Remove ${schedule.name}?`,
+              text: "It starts no more runs. Those that it started stay.",
+              word: "Remove",
+              run: () => remove(schedule),
+            })
+          }
+        />
       )}
-    </div>
+      empty="Nothing is scheduled"
+      hint={
+        <>
+          Write <code>schedules:</code> in the configuration, or make one with <code>POST /v1/schedules</code>.
+        </>
+      }
+    />
   );
 }
 

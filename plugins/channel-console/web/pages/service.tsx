@@ -26,6 +26,11 @@ interface ServiceView {
   readonly journal: { readonly type: string; readonly digests: boolean; readonly pingMs?: number };
   readonly eventLoop: { readonly blockedMs: number; readonly longestMs: number };
   readonly runs: { readonly active: number; readonly followers: number };
+  readonly backlog?: {
+    readonly ready: number;
+    readonly waiting: number;
+    readonly unexecutable: readonly { readonly agent: string; readonly runs: number }[];
+  };
   readonly processes?: readonly {
     readonly number: number;
     readonly pid: number;
@@ -123,6 +128,8 @@ export function ServicePage(): JSX.Element {
               <Facts
                 facts={[
                   ["runs under way", String(data.runs.active)],
+                  ["in line", data.backlog === undefined ? undefined : queueWords(data.backlog)],
+                  ["for a person", data.backlog === undefined ? undefined : String(data.backlog.waiting)],
                   ["readers", String(data.runs.followers)],
                   ["event loop", `blocked ${duration(data.eventLoop.blockedMs)} of the last 10 s`],
                   [
@@ -148,7 +155,7 @@ export function ServicePage(): JSX.Element {
                         {printable(name)} <span class="faint">{printable(type)}</span>
                         {open?.map(({ model, state, tenants }) => (
                           <div class="faint small-text" key={model}>
-                            {model === undefined ? "its connections" : printable(model)}: {state}
+                            {model === undefined ? "its connections" : printable(model)}: {breakerWords[state]}
                             {tenants === undefined
                               ? ""
                               : ` for ${tenants} ${tenants === 1 ? "tenant" : "tenants"} only`}
@@ -161,10 +168,7 @@ export function ServicePage(): JSX.Element {
                         )}
                       </th>
                       <td class="num">
-                        <span class={breaker === "closed" ? "status finished" : "status failed"}>
-                          <Icon name={breaker === "closed" ? "check" : "warning"} size={12} />
-                          {breaker === "closed" ? "closed" : `${breaker}, ${duration(leftMs)} left`}
-                        </span>
+                        <Breaker state={breaker} leftMs={leftMs} />
                       </td>
                     </tr>
                   ))}
@@ -240,6 +244,27 @@ export function ServicePage(): JSX.Element {
         </div>
       </div>
     </div>
+  );
+}
+
+/** Runs that no worker has taken up yet, of all processes. */
+function queueWords({ ready, unexecutable }: NonNullable<ServiceView["backlog"]>): string {
+  const stranded = unexecutable.map(({ agent, runs }) => `${runs} of ${agent}, which no process here has`);
+  return [String(ready), ...stranded].join("; ");
+}
+
+/** What a breaker means for the next call. */
+const breakerWords = { closed: "calls go through", "half-open": "the next call tries it", open: "calls are held back" };
+
+/** A breaker that half-opened stays so until somebody calls: nothing is wrong with it by then. */
+function Breaker({ state, leftMs }: { state: keyof typeof breakerWords; leftMs: number }): JSX.Element {
+  const tone = { closed: "finished", "half-open": "waiting", open: "failed" }[state];
+  return (
+    <span class={`status ${tone}`} title={`its breaker is ${state}`}>
+      <Icon name={state === "closed" ? "check" : state === "open" ? "warning" : "clock"} size={12} />
+      {breakerWords[state]}
+      {state === "open" ? `, ${duration(leftMs)} more` : ""}
+    </span>
   );
 }
 
@@ -353,7 +378,8 @@ function Figures({ samples, every }: { samples: readonly Sample[]; every: number
     samples.map((sample) => (sample[name] === undefined ? undefined : (sample[name] ?? 0) * scale));
   const perSecond = 1000 / every;
   const rate = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)}/s`;
-  const charts: readonly SparkProps[] = [
+  const charts: readonly Omit<SparkProps, "since">[] = [
+    { title: "In line", values: of("queued"), form: count, tone: "warm" },
     { title: "Runs ended", values: of("ended", perSecond), form: rate },
     { title: "Failed", values: of("failed"), form: count, tone: "warm" },
     { title: "Under way", values: of("active"), form: count },
@@ -368,11 +394,18 @@ function Figures({ samples, every }: { samples: readonly Sample[]; every: number
     { title: "Event loop blocked", values: of("blockedMs"), form: duration, tone: "warm" },
     { title: "Heap", values: of("heapBytes"), form: bytes },
   ];
+  const [first] = samples;
+  const since = first === undefined ? undefined : ago(first.at, slowClock.value);
   return (
-    <div class="sparks">
-      {charts.map((chart) => (
-        <Spark key={chart.title} {...chart} />
-      ))}
-    </div>
+    <section aria-label="Figures of the last hour">
+      <h2 class="sparks-head">
+        This process <span class="faint">over the last hour, a point every {every / 1000} s</span>
+      </h2>
+      <div class="sparks">
+        {charts.map((chart) => (
+          <Spark key={chart.title} {...chart} since={since} />
+        ))}
+      </div>
+    </section>
   );
 }

@@ -15,7 +15,7 @@ import { useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
 import { client, may, me } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { count, duration, short, shortRun } from "../text/words.ts";
+import { count, duration, plain, short, shortRun } from "../text/words.ts";
 
 type Turn = RunRow & {
   readonly input?: { readonly text?: string };
@@ -51,7 +51,7 @@ export function SessionView({ session, tenant }: { session: string; tenant: stri
   const turns = data?.runs ?? [];
   const agent = turns.at(-1)?.agent;
   return (
-    <div class="page">
+    <div class="page session-page">
       <Header
         title={
           <span class="run-title">
@@ -146,7 +146,9 @@ function Turns({ turns }: { turns: readonly Turn[] }): JSX.Element {
             <Status status={turn.status} compact />
             <span class="run-words">
               <span class="in">{printable(short(turn.input?.text ?? shortRun(turn.run), 160))}</span>
-              <span class="out faint">{printable(short(turn.error?.code ?? turn.output ?? "", 200))}</span>
+              <span class="out faint">
+                {printable(short(turn.error?.code ?? plain(turn.digest?.output ?? turn.output), 200))}
+              </span>
             </span>
             {turn.timing === undefined ? <span /> : <MiniRibbon timing={turn.timing} />}
             <span class="tokens" title={`${read} tokens read`}>

@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Facts } from "../parts/inspector.tsx";
 import { percent } from "../parts/ribbon.tsx";
 import { Rows } from "../parts/rows.tsx";
-import { Axis, rowHeight } from "../parts/waterfall.tsx";
+import { Axis, besideBar, rowHeight } from "../parts/waterfall.tsx";
 import type { LiveRun } from "../state/live.ts";
 import { useResource } from "../state/resource.ts";
 import { client } from "../state/session.ts";
@@ -84,12 +84,7 @@ function SpanRow({ span, x }: { span: Span; x: (at: number) => number }): JSX.El
       </span>
       <span class="track">
         <i class="bar b-span" style={{ left: percent(left), width: percent(Math.max(0, right - left)) }} />
-        <span
-          class={right > 0.82 ? (left < 0.2 ? "wf-time inside tight" : "wf-time inside") : "wf-time"}
-          style={right > 0.82 ? { right: percent(1 - left) } : { left: percent(right) }}
-        >
-          {precise(span.to - span.from)}
-        </span>
+        <span {...besideBar(left, right)}>{precise(span.to - span.from)}</span>
       </span>
     </div>
   );

@@ -43,7 +43,7 @@ export function SpendPage(): JSX.Element {
   const ordered = by.value === "day" ? rows.toSorted((a, b) => ((a.day ?? "") < (b.day ?? "") ? 1 : -1)) : rows;
   const total = data?.total;
   return (
-    <div class="page">
+    <div class="page spend-page">
       <Header title="Spend">
         <span class="fact">{total === undefined ? "" : dollars(total)}</span>
         <label>
@@ -75,7 +75,8 @@ export function SpendPage(): JSX.Element {
           </p>
         </Empty>
       ) : (
-        <div class="scroll">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        <section class="scroll table-scroll" tabIndex={0} aria-label="Spend">
           <table class="spend">
             <thead>
               <tr>
@@ -96,7 +97,7 @@ export function SpendPage(): JSX.Element {
               <Line name={ordered.length > most ? `All ${count(ordered.length)}` : "Total"} figures={total} />
             </tfoot>
           </table>
-        </div>
+        </section>
       )}
     </div>
   );

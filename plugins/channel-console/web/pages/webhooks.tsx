@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Empty, Header } from "../parts/header.tsx";
+import { Listed } from "../parts/listed.tsx";
 import { useResource } from "../state/resource.ts";
 import { to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";
@@ -32,40 +32,24 @@ const pathOf = (name: string, rest = ""): string => `/v1/webhooks/${encodeURICom
 
 /** Who is told of runs, and what did not get through. */
 export function WebhooksPage(): JSX.Element {
-  const { data, error, loading } = useResource(
+  const resource = useResource(
     (signal) => client.value.request<{ webhooks: Webhook[] }>({ op: "webhook.list", path: "/v1/webhooks", signal }),
     [],
     5000,
   );
-  const webhooks = data?.webhooks ?? [];
-  if (data === undefined && loading) return <div class="page" aria-busy="true" />;
   return (
-    <div class="page">
-      <Header title="Webhooks">
-        <span class="fact">{webhooks.length}</span>
-      </Header>
-      {webhooks.length === 0 ? (
-        <Empty title="Nobody is told">
-          <p class="muted">
-            {error === undefined ? (
-              <>
-                Write <code>webhooks:</code> in the configuration.
-              </>
-            ) : (
-              printable(error.message)
-            )}
-          </p>
-        </Empty>
-      ) : (
-        <div class="scroll">
-          <div class="service">
-            {webhooks.map((webhook) => (
-              <One key={webhook.name} webhook={webhook} />
-            ))}
-          </div>
-        </div>
-      )}
-    </div>
+    <Listed
+      title="Webhooks"
+      resource={resource}
+      items={resource.data?.webhooks ?? []}
+      row={(webhook) => <One key={webhook.name} webhook={webhook} />}
+      empty="Nobody is told"
+      hint={
+        <>
+          Write <code>webhooks:</code> in the configuration.
+        </>
+      }
+    />
   );
 }
 

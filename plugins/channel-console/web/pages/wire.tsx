@@ -165,7 +165,7 @@ function Chunks({ run, kept, form, events, wanted }: ChunksProps): JSX.Element {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label="Bytes and deltas">
       <Quirks quirks={data.quirks} notes={data.notes ?? {}} />
-      <table class="chunks">
+      <table class={form === "hex" ? "chunks as-hex" : "chunks"}>
         <thead>
           <tr>
             <th class="num">byte</th>
@@ -268,12 +268,14 @@ function ChunkRow({ chunk, bytes: raw, seqs, wanted, run }: ChunkProps): JSX.Ele
           </pre>
         ) : (
           <pre class="hex">
-            {hexLines(raw.subarray(0, mostShown), chunk.offset).map(({ place, hex, text: letters }) => (
-              <span key={place}>
-                <span class="faint">{place}</span> {hex} <span class="muted">{printable(letters)}</span>
-                {"\n"}
-              </span>
-            ))}
+            {hexLines(raw.subarray(0, mostShown), chunk.offset, innerWidth > 720 ? 16 : 8).map(
+              ({ place, hex, text: letters }) => (
+                <span key={place}>
+                  <span class="faint">{place}</span> {hex} <span class="muted">{printable(letters)}</span>
+                  {"\n"}
+                </span>
+              ),
+            )}
           </pre>
         )}
       </td>

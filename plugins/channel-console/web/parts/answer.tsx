@@ -1,13 +1,21 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { ClientError } from "venturi/client";
 import { slowClock } from "../state/clock.ts";
 import { client, mayFor, owner } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
-import { announce, toast } from "./announce.tsx";
-import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
-import { HeldLine, useHeldAnswer } from "./held-answer.tsx";
+import {
+  ArgumentsForm,
+  type Draft,
+  draftOf,
+  type FieldProblem,
+  problemOf,
+  readDraft,
+  requireAll,
+  type ToolSchema,
+} from "./arguments-form.tsx";
+import { Problem } from "./dialog.tsx";
+import { HeldLine, useAnswer } from "./held-answer.tsx";
 import { Icon } from "./icon.tsx";
 
 export interface ToolQuestion {
@@ -33,33 +41,23 @@ export function AnswerForm({
   const form = formOf(question.schema);
   const text = useSignal("");
   const draft = useSignal<Draft>(draftOf({}, form));
-  const busy = useSignal(false);
-  const problem = useSignal("");
-  const send = async (tell: () => Promise<void>, said: string) => {
-    busy.value = true;
-    problem.value = "";
+  const { held, problem, give } = useAnswer(answered);
+  const wrong = useSignal<FieldProblem | undefined>(undefined);
+  const run = () => client.value.run(question.run);
+  const answer = (read: () => unknown) => {
+    wrong.value = undefined;
     try {
-      await tell();
-      announce(said);
-      answered?.(said);
+      const value = read();
+      give("Answered", () => run().answer(question.call, value));
     } catch (thrown) {
-      if (thrown instanceof ClientError && thrown.code === "conflict") {
-        toast("Somebody answered this before you, or the run has ended.");
-        answered?.("Answered by somebody else");
-        return;
-      }
-      problem.value = thrown instanceof Error ? thrown.message : String(thrown);
-    } finally {
-      busy.value = false;
+      wrong.value = problemOf(thrown);
     }
   };
-  const run = () => client.value.run(question.run);
-  const held = useHeldAnswer(busy);
-  const answer = (read: () => unknown) => {
-    problem.value = "";
-    held.hold("Answered", () => send(async () => run().answer(question.call, read()), "Answered"));
+  const typed = () => {
+    if (form === undefined) return readTyped(text.value, question.schema);
+    requireAll(draft.value, form);
+    return readDraft(draft.value, {}, form);
   };
-  const typed = () => (form === undefined ? readTyped(text.value, question.schema) : readDraft(draft.value, {}, form));
   const left = question.until === undefined ? undefined : question.until - slowClock.value;
   return (
     <div class="approval">
@@ -85,7 +83,7 @@ export function AnswerForm({
               />
             </label>
           ) : (
-            <ArgumentsForm draft={draft} original={{}} schema={form} />
+            <ArgumentsForm draft={draft} original={{}} schema={form} problem={wrong.value} />
           )}
           <div class="actions">
             {choices?.map((choice) => (
@@ -109,7 +107,7 @@ export function AnswerForm({
               class="danger"
               data-act="deny"
               disabled={!held.ready}
-              onClick={() => held.hold("Declined", () => send(() => run().decline(question.call), "Declined"))}
+              onClick={() => give("Declined", () => run().decline(question.call))}
             >
               <Icon name="cross" size={14} /> Decline
             </button>
@@ -122,11 +120,7 @@ export function AnswerForm({
       ) : (
         <p class="muted">Your key may not answer this question.</p>
       )}
-      {problem.value === "" ? null : (
-        <p class="problem" role="alert">
-          <Icon name="warning" size={14} /> {printable(problem.value)}
-        </p>
-      )}
+      <Problem text={problem.value} />
     </div>
   );
 }

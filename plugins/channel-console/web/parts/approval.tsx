@@ -1,13 +1,20 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { ClientError } from "venturi/client";
 import { slowClock } from "../state/clock.ts";
 import { agents, client, mayFor, owner } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
-import { announce, toast } from "./announce.tsx";
-import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
-import { HeldLine, useHeldAnswer } from "./held-answer.tsx";
+import {
+  ArgumentsForm,
+  type Draft,
+  draftOf,
+  type FieldProblem,
+  problemOf,
+  readDraft,
+  type ToolSchema,
+} from "./arguments-form.tsx";
+import { Problem } from "./dialog.tsx";
+import { HeldLine, ReasonField, useAnswer } from "./held-answer.tsx";
 import { Icon } from "./icon.tsx";
 import { Json } from "./json.tsx";
 
@@ -32,40 +39,29 @@ export function ApprovalForm({
   const editing = useSignal(false);
   const draft = useSignal<Draft>({});
   const reason = useSignal("");
-  const busy = useSignal(false);
-  const problem = useSignal("");
   const schema = schemaOf(question.name);
-  const held = useHeldAnswer(busy);
-  const answer = (verdict: "approve" | "allow" | "deny") => {
-    problem.value = "";
-    const word = verdict === "allow" ? "Allowed for this run" : verdict === "deny" ? "Denied" : "Approved";
-    held.hold(word, () => send(verdict, word));
+  const { held, busy, problem, give } = useAnswer(answered);
+  const wrong = useSignal<FieldProblem | undefined>(undefined);
+  /** What was changed; undefined when nothing was. */
+  const changed = () => {
+    const before = draftOf(question.arguments, schema);
+    if (!editing.value || Object.entries(draft.value).every(([name, text]) => text === before[name])) return undefined;
+    return readDraft(draft.value, question.arguments, schema);
   };
-  const send = async (verdict: "approve" | "allow" | "deny", word: string) => {
-    const approved = verdict !== "deny";
-    busy.value = true;
+  const answer = (verdict: "approve" | "allow" | "deny") => {
+    wrong.value = undefined;
     const words = {
       ...(reason.value.trim() === "" ? {} : { reason: reason.value.trim() }),
       ...(verdict === "allow" ? { for: "run" as const } : {}),
     };
+    const run = client.value.run(question.run);
+    if (verdict === "deny") return give("Denied", () => run.deny(question.call, words));
     try {
-      const run = client.value.run(question.run);
-      if (!approved) await run.deny(question.call, words);
-      else if (!editing.value) await run.approve(question.call, words);
-      else
-        await run.approve(question.call, { arguments: readDraft(draft.value, question.arguments, schema), ...words });
-      announce(word);
-      answered?.(word);
+      const edited = changed();
+      const terms = edited === undefined ? words : { arguments: edited, ...words };
+      give(verdict === "allow" ? "Allowed for this run" : "Approved", () => run.approve(question.call, terms));
     } catch (thrown) {
-      const taken = thrown instanceof ClientError && thrown.code === "conflict";
-      if (taken) {
-        toast("Somebody answered this before you, or the run has ended.");
-        answered?.("Answered by somebody else");
-        return;
-      }
-      problem.value = thrown instanceof Error ? thrown.message : String(thrown);
-    } finally {
-      busy.value = false;
+      wrong.value = problemOf(thrown);
     }
   };
   const edit = () => {
@@ -77,23 +73,13 @@ export function ApprovalForm({
     <div class="approval">
       {question.reason === undefined ? null : <p class="muted">{printable(question.reason)}</p>}
       {editing.value ? (
-        <ArgumentsForm draft={draft} original={question.arguments} schema={schema} />
+        <ArgumentsForm draft={draft} original={question.arguments} schema={schema} problem={wrong.value} />
       ) : (
         <Json value={question.arguments} />
       )}
       {mayFor(question.tenant ?? owner.value, "approve") ? (
         <>
-          <label class="field">
-            <span class="hidden-text">Reason</span>
-            <input
-              value={reason.value}
-              maxLength={1000}
-              placeholder="Reason, kept with the answer (optional)"
-              onInput={(event) => {
-                reason.value = event.currentTarget.value;
-              }}
-            />
-          </label>
+          <ReasonField reason={reason} hint="the answer" />
           <div class="actions">
             <button
               type="button"
@@ -134,11 +120,7 @@ export function ApprovalForm({
       ) : (
         <p class="muted">Your key may not approve this call.</p>
       )}
-      {problem.value === "" ? null : (
-        <p class="problem" role="alert">
-          <Icon name="warning" size={14} /> {printable(problem.value)}
-        </p>
-      )}
+      <Problem text={problem.value} />
     </div>
   );
 }

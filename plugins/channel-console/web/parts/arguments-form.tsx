@@ -1,5 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { ClientError } from "venturi/client";
 import { printable } from "../text/printable.ts";
 import { stringify } from "./json.tsx";
 
@@ -54,24 +56,63 @@ function parse(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${name} is not valid JSON`);
+    throw new FieldError(name, `${name} is not valid JSON`);
   }
 }
+
+/** What is wrong with one field, to be said beside it. */
+export class FieldError extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** The field that an error is about: the form's own, or the service's. */
+export function fieldOf(thrown: unknown): string | undefined {
+  if (thrown instanceof FieldError) return thrown.field;
+  const input = thrown instanceof ClientError ? thrown.details?.input : undefined;
+  return typeof input === "string" ? input : undefined;
+}
+
+/** Throws for the first field that must be filled and is not. */
+export function requireAll(draft: Draft, schema: ToolSchema | undefined): void {
+  for (const name of schema?.required ?? []) {
+    if ((draft[name] ?? "") === "") throw new FieldError(name, `${name} is missing`);
+  }
+}
+
+/** What is wrong, and where. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly text: string;
+}
+
+export const problemOf = (thrown: unknown): FieldProblem | undefined => {
+  const field = fieldOf(thrown);
+  return field === undefined ? undefined : { field, text: thrown instanceof Error ? thrown.message : String(thrown) };
+};
 
 interface FormProps {
   readonly draft: Signal<Draft>;
   /** Baseline for marking changed values; undefined: nothing is marked. */
   readonly original: Readonly<Record<string, unknown>> | undefined;
   readonly schema: ToolSchema | undefined;
+  readonly problem?: FieldProblem | undefined;
 }
 
 /** Arguments as fields from the tool's JSON Schema; changed ones are marked. */
-export function ArgumentsForm({ draft, original, schema }: FormProps): JSX.Element {
+export function ArgumentsForm({ draft, original, schema, problem }: FormProps): JSX.Element {
+  const form = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [problem]);
   const set = (name: string, text: string) => {
     draft.value = { ...draft.value, [name]: text };
   };
   return (
-    <div class="arguments">
+    <div class="arguments" ref={form}>
       {Object.entries(draft.value).map(([name, text]) => {
         const field = schema?.properties?.[name];
         const changed = original !== undefined && text !== textOf(original[name]);
@@ -84,7 +125,12 @@ export function ArgumentsForm({ draft, original, schema }: FormProps): JSX.Eleme
               {required ? null : <span class="faint"> optional</span>}
               {changed ? <em> changed</em> : null}
             </span>
-            <Field name={name} text={text} field={field} set={set} />
+            <Field name={name} text={text} field={field} set={set} wrong={problem?.field === name ? id : undefined} />
+            {problem?.field === name ? (
+              <span class="problem" id={id} role="alert">
+                {printable(problem.text)}
+              </span>
+            ) : null}
             {field?.description === undefined ? null : <span class="faint">{printable(field.description)}</span>}
           </label>
         );
@@ -98,13 +144,16 @@ interface FieldProps {
   readonly text: string;
   readonly field: FieldSchema | undefined;
   readonly set: (name: string, text: string) => void;
+  /** The element that says what is wrong with it. */
+  readonly wrong: string | undefined;
 }
 
-function Field({ name, text, field, set }: FieldProps): JSX.Element {
+function Field({ name, text, field, set, wrong }: FieldProps): JSX.Element {
+  const state = wrong === undefined ? {} : { "aria-invalid": true, "aria-describedby": wrong };
   const choices = field?.type === "boolean" ? ["true", "false"] : field?.enum?.map(textOf);
   if (choices !== undefined) {
     return (
-      <select value={text} onChange={(event) => set(name, event.currentTarget.value)}>
+      <select {...state} value={text} onChange={(event) => set(name, event.currentTarget.value)}>
         {choices.includes(text) ? null : <option value={text}>{text}</option>}
         {choices.map((choice) => (
           <option key={choice} value={choice}>
@@ -116,10 +165,11 @@ function Field({ name, text, field, set }: FieldProps): JSX.Element {
   }
   const isNumber = field?.type === "number" || field?.type === "integer";
   if (text.length > 60 || text.includes("\n")) {
-    return <textarea rows={4} value={text} onInput={(event) => set(name, event.currentTarget.value)} />;
+    return <textarea {...state} rows={4} value={text} onInput={(event) => set(name, event.currentTarget.value)} />;
   }
   return (
     <input
+      {...state}
       value={text}
       inputMode={isNumber ? "decimal" : "text"}
       onInput={(event) => set(name, event.currentTarget.value)}

@@ -2,7 +2,16 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { agents, may } from "../state/session.ts";
-import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
+import {
+  ArgumentsForm,
+  type Draft,
+  draftOf,
+  type FieldProblem,
+  problemOf,
+  readDraft,
+  requireAll,
+  type ToolSchema,
+} from "./arguments-form.tsx";
 import { Icon } from "./icon.tsx";
 
 interface ComposerProps {
@@ -19,19 +28,23 @@ export function Composer({ agent, running, send }: ComposerProps): JSX.Element {
   const area = useRef<HTMLTextAreaElement>(null);
   const schema = agents.value.find(({ name }) => name === agent)?.inputs as ToolSchema | undefined; // JSON Schema
   const draft = useSignal<Draft>(schema === undefined ? {} : defaults(schema));
+  const problem = useSignal<FieldProblem | undefined>(undefined);
   const blocked = running && !may("steer");
   const submit = async () => {
     if (busy.value || blocked || text.value.trim() === "") return;
     busy.value = true;
+    problem.value = undefined;
     const words = text.value;
     text.value = "";
     try {
+      if (!running) requireAll(draft.value, schema);
       await send(words, schema === undefined || running ? undefined : readDraft(draft.value, {}, schema));
-    } catch {
-      text.value = words; // the page says what went wrong; nothing typed is lost
+    } catch (thrown) {
+      text.value = words; // nothing typed is lost; what is about no field is said by the page
+      problem.value = problemOf(thrown);
     } finally {
       busy.value = false;
-      area.current?.focus();
+      if (problem.value === undefined) area.current?.focus();
     }
   };
   return (
@@ -43,9 +56,9 @@ export function Composer({ agent, running, send }: ComposerProps): JSX.Element {
       }}
     >
       {schema === undefined || running ? null : (
-        <details class="inputs" open={(schema.required ?? []).length > 0}>
+        <details class="inputs" open={(schema.required ?? []).length > 0 || problem.value !== undefined}>
           <summary>Inputs of {agent}</summary>
-          <ArgumentsForm draft={draft} original={undefined} schema={schema} />
+          <ArgumentsForm draft={draft} original={undefined} schema={schema} problem={problem.value} />
         </details>
       )}
       <div class="composer-box">

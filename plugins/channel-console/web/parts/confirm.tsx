@@ -1,13 +1,14 @@
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { Dialog, Problem } from "./dialog.tsx";
 
 interface Confirmation {
   readonly title: string;
   readonly text: string;
   /** On the button that does it. */
   readonly word: string;
-  readonly run: () => void;
+  /** What it throws is shown, and the question stays. */
+  readonly run: () => void | Promise<void>;
 }
 
 const open = signal<Confirmation | undefined>(undefined);
@@ -22,35 +23,34 @@ export function Confirm(): JSX.Element | null {
 }
 
 function Open({ title, text, word, run }: Confirmation): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const problem = useSignal("");
+  const busy = useSignal(false);
   const close = () => {
     open.value = undefined;
   };
+  const go = async () => {
+    busy.value = true;
+    try {
+      await run();
+      close();
+    } catch (thrown) {
+      problem.value = thrown instanceof Error ? thrown.message : String(thrown);
+    } finally {
+      busy.value = false;
+    }
+  };
   return (
-    <dialog ref={dialog} class="fork" aria-labelledby="confirm-title" onClose={close}>
-      <div class="dialog-head">
-        <h2 id="confirm-title">{title}</h2>
-      </div>
-      <div class="dialog-body">
-        <p>{text}</p>
-      </div>
-      <div class="dialog-foot">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="danger"
-          data-act="confirm"
-          onClick={() => {
-            close();
-            run();
-          }}
-        >
+    <Dialog
+      title={title}
+      close={close}
+      foot={
+        <button type="button" class="danger" data-act="confirm" disabled={busy.value} onClick={go}>
           {word}
         </button>
-      </div>
-    </dialog>
+      }
+    >
+      <p>{text}</p>
+      <Problem text={problem.value} />
+    </Dialog>
   );
 }

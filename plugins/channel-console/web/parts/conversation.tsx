@@ -34,6 +34,7 @@ export function Conversation({ live, selected, select, quiet = false, edit }: Co
   const more = () => {
     shown.value += mostShown;
   };
+  const answer = structuredAnswer(view);
   return (
     <div class="conversation" aria-busy={view.endedAt === undefined}>
       {hidden === 0 ? null : (
@@ -41,20 +42,49 @@ export function Conversation({ live, selected, select, quiet = false, edit }: Co
           Show {Math.min(hidden, mostShown)} of {hidden} earlier
         </button>
       )}
-      {view.items.slice(hidden).map((item) => (
-        <ItemView
-          key={keyOf(item)}
-          item={item}
-          live={live}
-          selected={selected}
-          select={select}
-          quiet={quiet}
-          edit={edit}
-        />
-      ))}
-      <Ending view={view} />
+      {view.items
+        .slice(hidden)
+        .map((item) =>
+          isLastWord(item, view) ? null : (
+            <ItemView
+              object={item === answer ? view.object : undefined}
+              key={keyOf(item)}
+              item={item}
+              live={live}
+              selected={selected}
+              select={select}
+              quiet={quiet}
+              edit={edit}
+            />
+          ),
+        )}
+      <Ending view={view} isShown={answer !== undefined} />
     </div>
   );
+}
+
+/** The failure that ended the run, which its ending tells. */
+const isLastWord = (item: Item, { items, error, status }: RunView): boolean =>
+  status === "failed" &&
+  item.kind === "notice" &&
+  item === items.at(-1) &&
+  item.event.type === "generation.failed" &&
+  item.event.error.err === error?.err;
+
+/** The text that is the structured output, which is then shown once. */
+function structuredAnswer({ object, items }: RunView): Item | undefined {
+  if (object === undefined) return undefined;
+  const last = items.findLast(({ kind }) => kind === "text");
+  if (last?.kind !== "text" || last.retracted !== undefined) return undefined;
+  return readsAs(last.text, object) ? last : undefined;
+}
+
+function readsAs(text: string, value: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+  } catch {
+    return false;
+  }
 }
 
 const keyOf = (item: Item): string =>
@@ -64,9 +94,11 @@ const keyOf = (item: Item): string =>
 
 interface ItemProps extends ConversationProps {
   readonly item: Item;
+  /** What it is as structured output. */
+  readonly object: unknown;
 }
 
-function ItemView({ item, live, selected, select, quiet = false, edit }: ItemProps): JSX.Element | null {
+function ItemView({ item, object, live, selected, select, quiet = false, edit }: ItemProps): JSX.Element | null {
   switch (item.kind) {
     case "user":
       return (
@@ -97,6 +129,7 @@ function ItemView({ item, live, selected, select, quiet = false, edit }: ItemPro
       return (
         <SaidView
           item={item}
+          object={object}
           size={item.text.length}
           open={item.open}
           retracted={item.retracted}
@@ -159,6 +192,7 @@ function PartView({ part, run }: { part: Part; run: string }): JSX.Element {
 
 interface SaidProps {
   readonly item: Said;
+  readonly object: unknown;
   readonly size: number;
   readonly open: boolean;
   readonly retracted: string | undefined;
@@ -166,9 +200,15 @@ interface SaidProps {
   readonly run: string | undefined;
 }
 
-const SaidView = memo(({ item, open, retracted, run }: SaidProps) => {
+const SaidView = memo(({ item, object, open, retracted, run }: SaidProps) => {
   const inner =
-    item.kind === "reasoning" ? <Reasoning item={item} open={open} /> : <Markdown text={item.text} open={open} />;
+    item.kind === "reasoning" ? (
+      <Reasoning item={item} open={open} />
+    ) : object === undefined ? (
+      <Markdown text={item.text} open={open} />
+    ) : (
+      <Structured value={object} />
+    );
   if (retracted === undefined) {
     return (
       <div class={`said ${item.kind}`}>
@@ -207,7 +247,14 @@ function NoticeView({ notice }: { notice: Notice }): JSX.Element {
   );
 }
 
-function Ending({ view }: { view: RunView }): JSX.Element | null {
+const Structured = ({ value }: { value: unknown }): JSX.Element => (
+  <div class="structured">
+    <span class="tag">Structured output</span>
+    <Json value={value} />
+  </div>
+);
+
+function Ending({ view, isShown }: { view: RunView; isShown: boolean }): JSX.Element | null {
   if (view.status === "cancelled") {
     const by = view.error?.details?.by;
     return (
@@ -231,14 +278,7 @@ function Ending({ view }: { view: RunView }): JSX.Element | null {
       </div>
     );
   }
-  if (view.object !== undefined) {
-    return (
-      <div class="ending object">
-        <span class="tag">Structured output</span>
-        <Json value={view.object} />
-      </div>
-    );
-  }
+  if (view.object !== undefined) return isShown ? null : <Structured value={view.object} />;
   if (view.endedAt === undefined && view.head > 0 && view.times.now.part === "providerWait") {
     return (
       <div class="waiting-line" role="presentation">

@@ -27,61 +27,63 @@ export function FilterBar({ rows }: { rows: readonly RunRow[] }): JSX.Element {
   return (
     <div class="filters">
       <SearchBox rows={rows} />
-      <fieldset class="segmented" aria-label="Status">
-        {statuses.map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={status === each}
-            onClick={() => setQuery({ status: status === each ? undefined : each })}
-          >
-            <Status status={each} compact quiet />
-            <span>{statusWords[each]}</span>
-          </button>
-        ))}
-      </fieldset>
-      <Choice
-        label="Agent"
-        name="agent"
-        choices={[["", "All agents"], ...agents.value.map(({ name }) => [name, name] as const)]}
-      />
-      <TimeRange />
-      <Choice
-        label="Duration"
-        name="min"
-        choices={[
-          ["", "Any duration"],
-          ["1000", "Over 1 s"],
-          ["10000", "Over 10 s"],
-          ["60000", "Over 1 min"],
-        ]}
-      />
-      <Choice
-        label="Order"
-        name="sort"
-        choices={[
-          ["", "Newest first"],
-          ["oldest", "Oldest first"],
-          ["longest", "Longest first"],
-          ["costliest", "Costliest first"],
-        ]}
-      />
-      {[...words]
-        .filter(([name]) => isFilter(name))
-        .map(([name, value]) => (
-          <button key={name} type="button" class="chip removable" onClick={() => setQuery({ [name]: undefined })}>
-            <bdi>
-              {printable(short(name, 40))}: {printable(short(value, 40))}
-            </bdi>
-            <span class="hidden-text"> remove this filter</span> <Icon name="cross" size={12} />
-          </button>
-        ))}
-      {words.size === 0 ? null : (
-        <a class="quiet" href={`${base}/runs`}>
-          Clear
-        </a>
-      )}
-      <SavedViews />
+      <div class="filter-rest">
+        <fieldset class="segmented" aria-label="Status">
+          {statuses.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={status === each}
+              onClick={() => setQuery({ status: status === each ? undefined : each })}
+            >
+              <Status status={each} compact quiet />
+              <span>{statusWords[each]}</span>
+            </button>
+          ))}
+        </fieldset>
+        <Choice
+          label="Agent"
+          name="agent"
+          choices={[["", "All agents"], ...agents.value.map(({ name }) => [name, name] as const)]}
+        />
+        <TimeRange />
+        <Choice
+          label="Duration"
+          name="min"
+          choices={[
+            ["", "Any duration"],
+            ["1000", "Over 1 s"],
+            ["10000", "Over 10 s"],
+            ["60000", "Over 1 min"],
+          ]}
+        />
+        <Choice
+          label="Order"
+          name="sort"
+          choices={[
+            ["", "Newest first"],
+            ["oldest", "Oldest first"],
+            ["longest", "Longest first"],
+            ["costliest", "Costliest first"],
+          ]}
+        />
+        {[...words]
+          .filter(([name]) => isFilter(name))
+          .map(([name, value]) => (
+            <button key={name} type="button" class="chip removable" onClick={() => setQuery({ [name]: undefined })}>
+              <bdi>
+                {printable(short(name, 40))}: {printable(short(value, 40))}
+              </bdi>
+              <span class="hidden-text"> remove this filter</span> <Icon name="cross" size={12} />
+            </button>
+          ))}
+        {words.size === 0 ? null : (
+          <a class="quiet" href={`${base}/runs`}>
+            Clear
+          </a>
+        )}
+        <SavedViews />
+      </div>
     </div>
   );
 }

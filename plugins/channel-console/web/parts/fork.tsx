@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import type { LiveRun } from "../state/live.ts";
 import { instructionsOf, usePrompt } from "../state/prompt.ts";
 import { go, query, to } from "../state/router.ts";
 import { agents, client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { short } from "../text/words.ts";
+import { Dialog, Problem } from "./dialog.tsx";
 import { Icon } from "./icon.tsx";
 
 const steps = new Set(["run.started", "generation.finished", "tool.finished", "round.finished"]);
@@ -24,7 +24,6 @@ interface ForkProps {
 
 /** A new run from a step of this one, with changes. */
 export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
   const events = live.events.filter(({ type }) => steps.has(type));
   const nearest = events.filter(({ seq }) => seq <= after).at(-1)?.seq ?? 1;
   const step = useSignal(nearest);
@@ -39,7 +38,6 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
   const tools = useSignal<string>("recorded");
   const busy = useSignal(false);
   const problem = useSignal("");
-  useEffect(() => dialog.current?.showModal(), []);
   const agent = agents.value.find(({ name }) => name === live.whole.agent);
   const results = live.events.flatMap((event) =>
     event.type === "tool.finished" && event.seq <= step.value ? [event] : [],
@@ -84,127 +82,114 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
     }
   };
   return (
-    <dialog ref={dialog} class="fork" aria-labelledby="fork-title" onClose={close}>
-      <form onSubmit={submit}>
-        <div class="dialog-head">
-          <h2 id="fork-title">Edit and run again</h2>
-          <button type="button" class="quiet small" aria-label="Close" onClick={close}>
-            <Icon name="cross" size={14} />
-          </button>
-        </div>
-        <div class="dialog-body">
-          <p class="muted">
-            A new run takes over everything up to a step and goes on from there. The original stays as it is.
-          </p>
-          <label class="field">
-            <span class="field-name">Up to</span>
-            <select value={step.value} onChange={(event) => (step.value = Number(event.currentTarget.value))}>
-              {events.map((event) => (
-                <option key={event.seq} value={event.seq}>
-                  {event.seq}: {event.type === "run.started" ? "the beginning" : event.type}
-                  {"name" in event ? ` ${event.name}` : ""}
-                </option>
-              ))}
-            </select>
-          </label>
-          {step.value === 1 ? (
-            <label class={input.value === original ? "field" : "field changed"}>
-              <span class="field-name">Message</span>
-              <textarea rows={3} value={input.value} onInput={(event) => (input.value = event.currentTarget.value)} />
-            </label>
-          ) : null}
-          {results.map(({ call, name, output = "" }) => {
-            const text = outputs.value[call];
-            return (
-              <label key={call} class={text === undefined ? "field" : "field changed"}>
-                <span class="field-name">
-                  Result of {printable(name)} <span class="faint">{printable(short(call, 24))}</span>
-                </span>
-                <textarea
-                  rows={2}
-                  class="mono"
-                  value={text ?? output}
-                  onInput={(event) => {
-                    const { [call]: _, ...rest } = outputs.value;
-                    const typed = event.currentTarget.value;
-                    outputs.value = typed === output ? rest : { ...rest, [call]: typed };
-                  }}
-                />
-              </label>
-            );
-          })}
-          <div class="field-row">
-            <label class="field">
-              <span class="field-name">Model</span>
-              <select value={model.value} onChange={(event) => (model.value = event.currentTarget.value)}>
-                <option value="">as before</option>
-                {(agent?.models ?? []).map((name) => (
-                  <option key={name} value={name}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <label class="field">
-              <span class="field-name">Temperature</span>
-              <input
-                type="number"
-                step="0.1"
-                min="0"
-                max="2"
-                placeholder="as before"
-                value={temperature.value}
-                onInput={(event) => (temperature.value = event.currentTarget.value)}
-              />
-            </label>
-          </div>
-          <label class="field">
-            <span class="field-name">Variants</span>
-            <input
-              type="number"
-              min="1"
-              max="5"
-              value={variants.value}
-              onInput={(event) => (variants.value = Math.min(5, Math.max(1, Number(event.currentTarget.value) || 1)))}
+    <Dialog
+      title="Edit and run again"
+      close={close}
+      submit={submit}
+      foot={
+        <button type="submit" class="primary" disabled={busy.value}>
+          <Icon name="fork" size={14} /> Run again and compare
+        </button>
+      }
+    >
+      <p class="muted">
+        A new run takes over everything up to a step and goes on from there. The original stays as it is.
+      </p>
+      <label class="field">
+        <span class="field-name">Up to</span>
+        <select value={step.value} onChange={(event) => (step.value = Number(event.currentTarget.value))}>
+          {events.map((event) => (
+            <option key={event.seq} value={event.seq}>
+              {event.seq}: {event.type === "run.started" ? "the beginning" : event.type}
+              {"name" in event ? ` ${event.name}` : ""}
+            </option>
+          ))}
+        </select>
+      </label>
+      {step.value === 1 ? (
+        <label class={input.value === original ? "field" : "field changed"}>
+          <span class="field-name">Message</span>
+          <textarea rows={3} value={input.value} onInput={(event) => (input.value = event.currentTarget.value)} />
+        </label>
+      ) : null}
+      {results.map(({ call, name, output = "" }) => {
+        const text = outputs.value[call];
+        return (
+          <label key={call} class={text === undefined ? "field" : "field changed"}>
+            <span class="field-name">
+              Result of {printable(name)} <span class="faint">{printable(short(call, 24))}</span>
+            </span>
+            <textarea
+              rows={2}
+              class="mono"
+              value={text ?? output}
+              onInput={(event) => {
+                const { [call]: _, ...rest } = outputs.value;
+                const typed = event.currentTarget.value;
+                outputs.value = typed === output ? rest : { ...rest, [call]: typed };
+              }}
             />
           </label>
-          {may("inspect") ? (
-            <label class="field">
-              <span class="field-name">Instructions</span>
-              <textarea
-                rows={3}
-                dir="auto"
-                value={instructions.value ?? before}
-                onInput={(event) => (instructions.value = event.currentTarget.value)}
-              />
-            </label>
-          ) : null}
-          <fieldset class="choices">
-            <legend class="field-name">Tools</legend>
-            {policies.map(({ name, word, hint }) => (
-              <label key={name} class="check">
-                <input type="radio" name="tools" checked={tools.value === name} onChange={() => (tools.value = name)} />
-                <span>
-                  {word} <span class="faint">{hint}</span>
-                </span>
-              </label>
+        );
+      })}
+      <div class="field-row">
+        <label class="field">
+          <span class="field-name">Model</span>
+          <select value={model.value} onChange={(event) => (model.value = event.currentTarget.value)}>
+            <option value="">as before</option>
+            {(agent?.models ?? []).map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
             ))}
-          </fieldset>
-          {problem.value === "" ? null : (
-            <p class="problem" role="alert">
-              <Icon name="warning" size={14} /> {printable(problem.value)}
-            </p>
-          )}
-        </div>
-        <div class="dialog-foot">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={busy.value}>
-            <Icon name="fork" size={14} /> Run again and compare
-          </button>
-        </div>
-      </form>
-    </dialog>
+          </select>
+        </label>
+        <label class="field">
+          <span class="field-name">Temperature</span>
+          <input
+            type="number"
+            step="0.1"
+            min="0"
+            max="2"
+            placeholder="as before"
+            value={temperature.value}
+            onInput={(event) => (temperature.value = event.currentTarget.value)}
+          />
+        </label>
+      </div>
+      <label class="field">
+        <span class="field-name">Variants</span>
+        <input
+          type="number"
+          min="1"
+          max="5"
+          value={variants.value}
+          onInput={(event) => (variants.value = Math.min(5, Math.max(1, Number(event.currentTarget.value) || 1)))}
+        />
+      </label>
+      {may("inspect") ? (
+        <label class="field">
+          <span class="field-name">Instructions</span>
+          <textarea
+            rows={3}
+            dir="auto"
+            value={instructions.value ?? before}
+            onInput={(event) => (instructions.value = event.currentTarget.value)}
+          />
+        </label>
+      ) : null}
+      <fieldset class="choices">
+        <legend class="field-name">Tools</legend>
+        {policies.map(({ name, word, hint }) => (
+          <label key={name} class="check">
+            <input type="radio" name="tools" checked={tools.value === name} onChange={() => (tools.value = name)} />
+            <span>
+              {word} <span class="faint">{hint}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Problem text={problem.value} />
+    </Dialog>
   );
 }

@@ -1,6 +1,8 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { ClientError } from "venturi/client";
+import { announce, toast } from "./announce.tsx";
 
 /** How long an answer can be taken back before it is sent, ms. */
 const undo = 3_000;
@@ -53,6 +55,67 @@ export function useHeldAnswer(busy: Signal<boolean>): Held {
     takeBack,
   };
 }
+
+const taken = "Answered by somebody else";
+
+/** What became of an answer in a word, or why it did not arrive. Somebody else may have been faster. */
+export async function deliver(
+  word: string,
+  send: () => Promise<unknown>,
+): Promise<{ readonly word: string } | { readonly problem: string }> {
+  try {
+    await send();
+    return { word };
+  } catch (thrown) {
+    if (thrown instanceof ClientError && thrown.code === "conflict") return { word: taken };
+    return { problem: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+interface Answering {
+  readonly held: Held;
+  readonly busy: Signal<boolean>;
+  readonly problem: Signal<string>;
+  /** Holds an answer, then sends it and says what became of it. */
+  give(word: string, send: () => Promise<unknown>): void;
+}
+
+/** One question's answer, from the click to the receipt. */
+export function useAnswer(answered: ((word: string) => void) | undefined): Answering {
+  const busy = useSignal(false);
+  const problem = useSignal("");
+  const held = useHeldAnswer(busy);
+  const give = (word: string, send: () => Promise<unknown>) => {
+    problem.value = "";
+    held.hold(word, async () => {
+      busy.value = true;
+      const became = await deliver(word, send);
+      busy.value = false;
+      if ("problem" in became) {
+        problem.value = became.problem;
+        return;
+      }
+      if (became.word === taken) toast("Somebody answered this before you, or the run has ended.");
+      else announce(word);
+      answered?.(became.word);
+    });
+  };
+  return { held, busy, problem, give };
+}
+
+export const ReasonField = ({ reason, hint }: { reason: Signal<string>; hint: string }): JSX.Element => (
+  <label class="field">
+    <span class="hidden-text">Reason</span>
+    <input
+      value={reason.value}
+      maxLength={1000}
+      placeholder={`Reason, kept with ${hint} (optional)`}
+      onInput={(event) => {
+        reason.value = event.currentTarget.value;
+      }}
+    />
+  </label>
+);
 
 export function HeldLine({ held }: { held: Held }): JSX.Element | null {
   if (held.word === undefined) return null;

@@ -117,28 +117,30 @@ function list({ ordered, start, items }: Tokens.List, depth: number): JSX.Elemen
   );
 }
 
-function table({ header, rows }: Tokens.Table, depth: number): JSX.Element {
+function table({ header, rows, align }: Tokens.Table, depth: number): JSX.Element {
+  const side = (column: number) => (align[column] === null ? undefined : `to-${align[column]}`);
   return (
-    <div class="table-scroll" dir="auto">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="table-scroll" dir="auto" tabIndex={0} aria-label="Table">
       <table>
         <thead>
           <tr>
-            {header.map(({ tokens }) => (
-              <th>{inline(tokens, depth + 1)}</th>
+            {header.map(({ tokens }, column) => (
+              <th class={side(column)}>{inline(tokens, depth + 1)}</th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr>
-              {row.map(({ tokens }) => (
-                <td>{inline(tokens, depth + 1)}</td>
+              {row.map(({ tokens }, column) => (
+                <td class={side(column)}>{inline(tokens, depth + 1)}</td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

@@ -1,11 +1,12 @@
 import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { pageKeys, paletteOpen } from "../state/keys.ts";
+import { keySheetOpen, pageKeys, paletteOpen } from "../state/keys.ts";
 import { go, to } from "../state/router.ts";
-import { agents, may } from "../state/session.ts";
+import { agents, hasKey, may } from "../state/session.ts";
 import { singleKeys, theme } from "../state/settings.ts";
 import { printable } from "../text/printable.ts";
+import { askToSignOut } from "./sign-out.ts";
 
 interface Action {
   readonly word: string;
@@ -89,6 +90,8 @@ function OpenPalette(): JSX.Element {
   );
 }
 
+const mostFound = 40;
+
 function actionsFor(words: string): Action[] {
   const wanted = words.trim().toLowerCase();
   const all: Action[] = [
@@ -100,8 +103,8 @@ function actionsFor(words: string): Action[] {
     { word: "Approvals", hint: "g a", run: () => go(to("approvals")) },
     ...(may("see") ? [{ word: "Schedules", hint: "g d", run: () => go(to("schedules")) }] : []),
     ...(may("inspect") ? [{ word: "Webhooks", hint: "g w", run: () => go(to("webhooks")) }] : []),
+    ...(may("see") ? [{ word: "Spend", hint: "g m", run: () => go(to("spend")) }] : []),
     ...(may("inspect") ? [{ word: "Service", hint: "g s", run: () => go(to("service")) }] : []),
-    ...agents.value.map(({ name }) => ({ word: `Chat with ${name}`, hint: "", run: () => go(to("chat", name)) })),
     ...(["light", "dark", "system"] as const).map((each) => ({
       word: `Theme: ${each}`,
       hint: "",
@@ -116,8 +119,11 @@ function actionsFor(words: string): Action[] {
         singleKeys.value = !singleKeys.value;
       },
     },
+    { word: "Keys of the keyboard", hint: "?", run: () => (keySheetOpen.value = true) },
+    ...(hasKey.value ? [{ word: "Sign out", hint: "", run: askToSignOut }] : []),
+    ...agents.value.map(({ name }) => ({ word: `Chat with ${name}`, hint: "", run: () => go(to("chat", name)) })),
   ];
-  const found = all.filter(({ word }) => word.toLowerCase().includes(wanted)).slice(0, 14);
+  const found = all.filter(({ word }) => word.toLowerCase().includes(wanted)).slice(0, mostFound);
   if (wanted.startsWith("run_")) {
     const run = words.trim();
     found.unshift({ word: `Run ${run}`, hint: "↵", run: () => go(to("runs", run)) });

@@ -5,13 +5,15 @@ export interface SparkProps {
   readonly values: readonly (number | undefined)[];
   readonly form: (value: number) => string;
   readonly tone?: "plain" | "warm";
+  /** When the first value was taken, in words. */
+  readonly since: string | undefined;
 }
 
 const width = 200;
 const height = 36;
 
 /** A figure over the last hour, its newest value and its highest. Gaps are gaps. */
-export function Spark({ title, values, form, tone = "plain" }: SparkProps): JSX.Element {
+export function Spark({ title, values, form, tone = "plain", since }: SparkProps): JSX.Element {
   const known = values.filter((value) => value !== undefined);
   const most = Math.max(0, ...known);
   const latest = known.at(-1);
@@ -20,12 +22,19 @@ export function Spark({ title, values, form, tone = "plain" }: SparkProps): JSX.
     <figure class={`spark ${tone}`}>
       <figcaption>
         <span class="muted">{title}</span>
-        <b>{latest === undefined ? "–" : form(latest)}</b>
+        <span class="spark-now">
+          <b>{latest === undefined ? "–" : form(latest)}</b>
+          <span class="faint">max {known.length === 0 ? "–" : form(most)}</span>
+        </span>
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${title}: ${words}`}>
+        <line x1="0" x2={width} y1={height - 1} y2={height - 1} />
         <path d={pathOf(values, most)} />
       </svg>
-      <span class="faint">max {known.length === 0 ? "–" : form(most)}</span>
+      <span class="spark-axis faint">
+        <span>{since ?? ""}</span>
+        <span>now</span>
+      </span>
     </figure>
   );
 }

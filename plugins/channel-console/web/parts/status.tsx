@@ -24,8 +24,10 @@ export function Status({
 }): JSX.Element {
   const { icon, word } = shapes[status] ?? shapes.ready;
   return (
-    <span class={`status ${status}${compact ? " compact" : ""}`} title={compact ? word : undefined}>
-      {icon === undefined ? <span class="pulse" aria-hidden="true" /> : <Icon name={icon} size={12} />}
+    <span class={`status ${status}${compact ? " compact" : ""}`}>
+      <span class="sign" aria-hidden="true" title={compact ? word : undefined}>
+        {icon === undefined ? <span class="pulse" /> : <Icon name={icon} size={12} />}
+      </span>
       {quiet ? null : <span class={compact ? "hidden-text" : undefined}>{word}</span>}
     </span>
   );

@@ -82,7 +82,6 @@ function iconOf({ call, attempt, depth, tone }: Row): IconName | undefined {
 function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): JSX.Element {
   const icon = iconOf(row);
   const to = row.to ?? end;
-  const right = scale.x(to);
   return (
     <div class={`wf-row depth-${Math.min(11, row.depth)} ${row.tone}`}>
       <span class="wf-label">
@@ -98,16 +97,25 @@ function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): 
           return <i class={name} style={{ left: percent(left), width: percent(width) }} />;
         })}
         {row.ticks === undefined || row.ticks.length < 2 ? null : <Ticks times={row.ticks} scale={scale} />}
-        <span
-          class={right > 0.82 ? (scale.x(row.from) < 0.2 ? "wf-time inside tight" : "wf-time inside") : "wf-time"}
-          style={right > 0.82 ? { right: percent(1 - scale.x(row.from)) } : { left: percent(right) }}
-        >
+        <span {...besideBar(scale.x(row.from), scale.x(to))}>
           {duration(to - row.from)}
           {row.detail === "" ? null : <span class="faint"> {printable(row.detail)}</span>}
         </span>
       </span>
     </div>
   );
+}
+
+/** After the bar, else before it, whichever has more room; on top of one that leaves none. Never over the row's name. */
+export function besideBar(left: number, right: number): { class: string; style: Readonly<Record<string, string>> } {
+  const after = 1 - right;
+  // A figure takes about 60 px.
+  const least = innerWidth > 720 ? 0.14 : 0.34;
+  if (Math.max(after, left) < least) return { class: "wf-time over", style: {} };
+  if (after >= 0.25 || after >= left) {
+    return { class: "wf-time", style: { left: percent(right), maxWidth: percent(after) } };
+  }
+  return { class: "wf-time before", style: { right: percent(1 - left), maxWidth: percent(left) } };
 }
 
 /** When tokens arrived: at most one mark a pixel, the brighter the more. */

@@ -50,5 +50,28 @@ export const clockTime = (at: number): string => {
 
 export const short = (text: string, most = 80): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
 
+export const oneLine = (text: string | undefined): string => (text ?? "").replaceAll(/\s+/g, " ").trim();
+
+/** Text for a list: on one line, without the signs of Markdown, and with a space between what two rounds said. */
+export const plain = (text: string | undefined): string =>
+  oneLine(apart((text ?? "").replaceAll(/\*\*|__|`+|^#+ /gm, "")));
+
+const isLower = (letter: string): boolean => letter !== letter.toUpperCase();
+const isUpper = (letter: string): boolean => letter !== letter.toLowerCase();
+
+/** A run's output is what its rounds said, one after the other: "One moment.Order A-17 …". */
+function apart(text: string): string {
+  let parts = "";
+  let from = 0;
+  for (let at = 1; at < text.length - 1; at += 1) {
+    const [before = "", sign = "", after = "", next = ""] = [text[at - 1], text[at], text[at + 1], text[at + 2]];
+    if (!".!?:…".includes(sign) || !isLower(before) || !isUpper(after)) continue;
+    if (!isLower(next) && next !== " ") continue;
+    parts += `${text.slice(from, at + 1)} `;
+    from = at + 1;
+  }
+  return parts + text.slice(from);
+}
+
 /** A run's id in a place without room for it: ids differ at their ends. */
 export const shortRun = (run: string): string => (run.length <= 14 ? run : `${run.slice(0, 4)}…${run.slice(-6)}`);
