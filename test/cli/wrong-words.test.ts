@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { sampled } from "../sweep.ts";
 import { venturi } from "./venturi.ts";
 
 /** Each command with a file that does not exist, or a word or number that is none. */
@@ -45,8 +46,9 @@ describe("a command that is given a wrong word", () => {
 
   it("exits with an error that says which, and prints nothing else", async () => {
     const wrong: string[] = [];
-    for (let at = 0; at < cases.length; at += 4) {
-      const some = cases.slice(at, at + 4).map(async ([words, error]) => {
+    const tried = sampled(cases, 2);
+    for (let at = 0; at < tried.length; at += 4) {
+      const some = tried.slice(at, at + 4).map(async ([words, error]) => {
         const { exit, out, err } = await venturi(words.split(" "), {}, folder);
         if (exit === 0 || out !== "" || !error.test(err)) wrong.push(`${words} → ${exit}, "${out}", "${err}"`);
       });

@@ -53,9 +53,10 @@ export class Checkout {
   }
 
   get environment(): Record<string, string> {
-    const { PATH = "", HOME = "/" } = process.env;
+    const { PATH = "", HOME = "/", TMPDIR = tmpdir(), NODE_COMPILE_CACHE } = process.env;
     const path = `${join(this.folder, "programs")}:${join(root, "node_modules/.bin")}:${PATH}`;
-    return { PATH: path, HOME, NO_COLOR: "1", VENTURI_LISTEN: `127.0.0.1:${this.port}` };
+    const compiled = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+    return { PATH: path, HOME, TMPDIR, ...compiled, NO_COLOR: "1", VENTURI_LISTEN: `127.0.0.1:${this.port}` };
   }
 
   /** The text of a page with this service in place of the default address. */

@@ -327,7 +327,7 @@ describe("interleaved calls", () => {
         for (const [at, mix] of mixes(name).entries()) {
           const calls = mix.map((form, index) => ({ ...form, index, bytes: written(name, form.bytes) }));
           const steps = [...calls.map((call) => wire.call(call)), [wire.text("said ")]];
-          for (const reads of orders(steps, { most: isSlow ? 400 : 12, seed: at + 1 })) {
+          for (const reads of orders(steps, { most: isSlow ? 400 : 5, seed: at + 1 })) {
             // Gemini and Ollama number calls by arrival; here they arrive in the order of their ids.
             const { events, ran } = await played(wire, reads, own);
             checkEvents(events, calls, own);

@@ -33,6 +33,7 @@ describe("sqlite migrations", () => {
             : "INSERT INTO records (run, first, last, epoch, body) VALUES (?, ?, ?, 1, ?)",
         );
         const advance = chained ? old.prepare("UPDATE runs SET tail = last_insert_rowid() WHERE id = ?") : undefined;
+        old.exec("BEGIN");
         for (let first = 1, count = 1; first <= 500; first += count, count = (count % 4) + 1) {
           const body = Array.from({ length: count }, (_, index) =>
             JSON.stringify({ type: typeOf(first + index), seq: first + index }),
@@ -42,6 +43,7 @@ describe("sqlite migrations", () => {
             advance?.run(run);
           }
         }
+        old.exec("COMMIT");
       }
       old.close();
       const journal = await openFile(file);
