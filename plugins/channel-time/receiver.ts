@@ -25,17 +25,10 @@ export class Receiver {
   /** When it was last down, by the monotonic clock: whoever failed before may try at once. */
   upSince = Number.NEGATIVE_INFINITY;
 
-  constructor(options: WebhookOptions, clock: Clock) {
+  constructor(options: WebhookOptions, clock: Clock, fetchOf = ownFetch) {
     this.options = options;
     this.#clock = clock;
-    const own = options.url === undefined ? undefined : new URL(options.url);
-    this.#fetch = egressFetch(
-      new Egress({
-        hosts: [...(options.hosts ?? []), ...(own === undefined ? [] : [own.host])],
-        allowPrivate: [...options.allowPrivate, ...(own === undefined ? [] : namesPrivate(own))],
-        nameServers: options.nameServers,
-      }),
-    );
+    this.#fetch = fetchOf(options);
     this.#masked = redactor(Object.fromEntries(this.#secrets.map((secret, index) => [`secret ${index + 1}`, secret])));
   }
 
@@ -113,6 +106,17 @@ export class Receiver {
     const wait = Math.min(longestProbe, backoff(this.#failures - downAfter, this.options.retry));
     this.#probeAt = this.#clock.monotonic() + Math.max(wait, retryAfter);
   }
+}
+
+function ownFetch(options: WebhookOptions): EgressFetch {
+  const own = options.url === undefined ? undefined : new URL(options.url);
+  return egressFetch(
+    new Egress({
+      hosts: [...(options.hosts ?? []), ...(own === undefined ? [] : [own.host])],
+      allowPrivate: [...options.allowPrivate, ...(own === undefined ? [] : namesPrivate(own))],
+      nameServers: options.nameServers,
+    }),
+  );
 }
 
 function refused(response: Response): Delivered {

@@ -1,5 +1,5 @@
 import { sleep } from "venturi/internal";
-import { type Clock, type Journal, type KeyValues, type Log, messageOf, type RunRow, type Runs } from "venturi/plugin";
+import { type Clock, type EgressFetch, type Journal, type KeyValues, type Log, messageOf, type RunRow, type Runs } from "venturi/plugin";
 import { Courier } from "./courier.ts";
 import { RunCursor } from "./cursor.ts";
 import { Lanes, space } from "./lanes.ts";
@@ -22,6 +22,8 @@ export interface WebhooksParts {
   readonly journal: Journal;
   readonly values: KeyValues;
   readonly config: Readonly<Record<string, WebhookOptions>>;
+  /** How receivers are reached; over the network, within the webhook's `hosts`, when absent. */
+  readonly fetchOf?: (options: WebhookOptions) => EgressFetch;
 }
 
 /** Tells receivers what happens in runs. One replica delivers at a time, from the journal and from where the last one stopped. */
@@ -46,7 +48,7 @@ export class Webhooks {
     this.#cursor = new RunCursor(parts, { meet: (row) => this.#meet(row), pass: (run) => this.#pass(run) });
     const mayDeliver = () => this.#lease.held;
     for (const [webhook, options] of Object.entries(config)) {
-      const receiver = new Receiver(options, clock);
+      const receiver = new Receiver(options, clock, parts.fetchOf);
       const figures = new WebhookFigures(values, webhook);
       this.#receivers.set(webhook, receiver);
       this.figures.set(webhook, figures);

@@ -38,6 +38,8 @@ export class Engine {
   readonly endedAt = new Map<string, number>();
   readonly #sessions = new Map<string, string>();
   readonly spending = new Spending(this);
+  /** Told of each start and each value that was stored. */
+  readonly observers: ((method: string, given: readonly unknown[], answer: unknown) => void)[] = [];
 
   constructor(
     world: World,
@@ -111,6 +113,8 @@ export class Engine {
     if (method === "signal") answer?.then((taken) => this.#signalled(given as never, taken === true), nothing);
     if (method === "reserve")
       answer?.then((reserved) => this.spending.reserved(given[0] as Reservation, reserved as Reserved), nothing);
+    if (method === "enqueue" || method === "keyValues.put")
+      answer?.then((value) => this.observers.forEach((observe) => observe(method, given, value)), nothing);
     if (method === "release") this.released.add((given[0] as Ownership).run);
     if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
     if (method === "enqueue") {

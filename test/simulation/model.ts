@@ -23,13 +23,13 @@ const parameters = { type: "object", properties: { n: { type: "number" } } };
 const mostRounds = 2;
 
 /** A model that streams text and calls in any interleaving, late, and sometimes not to the end. */
-export function modelOf({ world, life, profile, ledger, isCalm }: Parts): Provider {
+export function modelOf({ world, life, profile, ledger, isCalm }: Parts, does: "calls" | "talks" = "calls"): Provider {
   const { decisions } = world;
   return {
     capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
     async *stream(request, { signal }) {
       const rounds = request.messages.filter(({ role }) => role === "tool").length;
-      const wantsCalls = rounds === 0 || (rounds < mostRounds && decisions.chance(0.3));
+      const wantsCalls = does === "calls" && (rounds === 0 || (rounds < mostRounds && decisions.chance(0.3)));
       const calls = wantsCalls ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index)) : [];
       const steps = interleaved([textOf(rounds), ...calls]);
       for (const delta of [...steps, undefined]) {

@@ -21,6 +21,7 @@ import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import { modelOf, toolsOf } from "./model.ts";
 import { budgetsOf, used } from "./money.ts";
+import type { Timetable } from "./timetable.ts";
 import type { Life } from "./world.ts";
 
 export interface Server {
@@ -28,10 +29,16 @@ export interface Server {
   readonly life: Life;
   readonly runs: HostRuns;
   readonly memory: HeldMemory;
+  /** Ends what it does by the clock. */
+  readonly stop: () => Promise<void>;
 }
 
 /** A process of the service: everything between its sockets and its journal is the product's own code. */
-export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: number; number: number }): Server {
+export function boot(
+  engine: Engine,
+  { ledger, timetable }: { ledger: Ledger; timetable: Timetable },
+  { slot, number }: { slot: number; number: number },
+): Server {
   const { world, profile } = engine;
   const life = world.birth(`w${slot}.${number}`);
   world.note(`boot ${life.name}`);
@@ -51,6 +58,12 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
     // Known, so that what is set aside does not depend on the histories before.
     options: { maxTokens: used.outputTokens },
   };
+  // Of schedules: nobody is there to answer its questions.
+  const clockwork: AgentDefinition = {
+    ...agentOf({ model: modelOf(parts, "talks"), tools: [], chain: { retry: { max: 2 } } }),
+    name: "clockwork",
+    options: { maxTokens: used.outputTokens },
+  };
   const content = new ContentStore(undefined);
   const sessions = new Sessions(journal);
   const breakers = new Breakers(clock);
@@ -63,7 +76,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
   const revision = {
     config,
     priceOf: () => undefined,
-    agents: new Map([[agent.name, agent]]),
+    agents: new Map([agent, clockwork].map((each) => [each.name, each])),
     ...(profile.budget === 0 ? {} : { budgets: budgetsOf(profile.budget, log) }),
   } as unknown as ConfigRevision;
   const notHere = (): never => {
@@ -112,7 +125,8 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
       world.later(life, "starts again", 1_000, opening);
     });
   void opening();
-  return { slot, life, runs, memory };
+  const stop = timetable.serve({ life, clock, log, journal, runs });
+  return { slot, life, runs, memory, stop };
 }
 
 function logOf({ world, coverage }: Engine, life: Life): Log {

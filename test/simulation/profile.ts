@@ -44,6 +44,11 @@ export interface Profile {
   readonly sync: boolean;
   /** Tokens that all runs together may use; 0: no budget. */
   readonly budget: number;
+  /** A schedule, by what happens when its last run is still under way. */
+  readonly schedule: "none" | "queue" | "skip" | "cancel";
+  /** A receiver is told of runs, and fails so often. */
+  readonly webhook: boolean;
+  readonly receiverFails: number;
 }
 
 const shares = [0, 0.02, 0.1, 0.3];
@@ -80,5 +85,8 @@ export function profileOf(decisions: Decisions): Profile {
     apart: decisions.chance(0.1),
     watched: decisions.chance(0.15),
     budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
+    schedule: decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none",
+    webhook: decisions.chance(0.08),
+    receiverFails: share(0.5),
   };
 }
