@@ -9,6 +9,8 @@ const mostAtOnce = 200;
 const mostRemembered = 1_000;
 /** Missed times that are told of. */
 const mostMissed = 20;
+/** When what could not be stored is tried again, ms. */
+const storeAgain = 1_000;
 /** Earlier runs that may still be under way. */
 const mostOpen = 5;
 
@@ -27,6 +29,8 @@ export class ScheduleWatch {
   readonly #parts: WatchParts;
   readonly #settled = new Set<number>();
   #state: ScheduleState | undefined;
+  /** Settled here and not stored yet, newest first: without them a next run would not know of an open one. */
+  #unstored: readonly Start[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.NEGATIVE_INFINITY;
 
@@ -81,8 +85,13 @@ export class ScheduleWatch {
     }
     this.#state = { since, through, starts: [] };
     this.#lookedAt = now;
+    this.#dueAt = Math.min(dueAt, now + storeAgain);
+    this.#unstored = [...starts, ...this.#unstored];
+    if (this.#unstored.length > 0 || wasSetBack) {
+      await states.settled(definition, { since, through, starts: this.#unstored });
+      this.#unstored = [];
+    }
     this.#dueAt = dueAt;
-    if (starts.length > 0 || wasSetBack) await states.settled(definition, { since, through, starts });
   }
 
   /** Times that can no longer be made up for, newest first: nothing ran, or the run before them took too long. */
@@ -126,7 +135,9 @@ export class ScheduleWatch {
   /** Runs of earlier times that are still under way. */
   async #open(runs: Runs, time: number): Promise<string[]> {
     const { starts = [] } = (await this.#parts.states.read(this.schedule.definition)) ?? {};
-    const earlier = starts.filter((each) => each.run !== undefined && each.time < time).slice(0, mostOpen);
+    const earlier = [...this.#unstored, ...starts]
+      .filter((each) => each.run !== undefined && each.time < time)
+      .slice(0, mostOpen);
     const open: string[] = [];
     for (const { run = "" } of earlier) {
       const row = await runs.get(run).catch((thrown: unknown) => {

@@ -64,6 +64,20 @@ describe("guards of an agent", () => {
     }
   });
 
+  it("let nothing that they find become whole around a call: what was said before it is remembered", async () => {
+    const said = `Write to ${secret} today.`;
+    const made = (output: "redact" | "block") =>
+      agent({ name: "a", model, tools: [note], guards: [rules({ find, output })] });
+    for (let cut = 1; cut < said.length; cut++) {
+      const pieces = [say.text(said.slice(0, cut)), say.call(note, { text: "x" }), say.text(said.slice(cut))];
+      const { events } = await played(made("redact"), [pieces, ["Done"]]);
+      expect(answer(events)).not.to.contain(secret);
+      expect(answer(events)).to.match(/ today\.Done$/);
+      expect(decided(events)).to.deep.equal(["output redact email"]);
+      expect(ending((await played(made("block"), [pieces, ["Done"]])).events)).to.equal("content_blocked");
+    }
+  });
+
   it("keep what people send out of the journal: its events, its requests, its files", async () => {
     const folder = mkdtempSync(join(tmpdir(), "venturi-guards-"));
     const guarded = agent({ name: "a", model, guards: [rules({ find, input: "redact" })] });

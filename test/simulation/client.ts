@@ -24,6 +24,8 @@ export class Client {
   readonly #parts: ClientParts;
   readonly #name: string;
   readonly #session: string;
+  /** `newcomer` is in the next configuration only. */
+  #agent = "tester";
   done = false;
   /** What is expected of the store when everything is over. */
   readonly runs: string[] = [];
@@ -38,6 +40,7 @@ export class Client {
     const { engine } = this.#parts;
     const { decisions } = engine.world;
     const { profile, coverage } = engine;
+    if (profile.reloads && decisions.chance(0.3)) this.#agent = "newcomer";
     const run = await this.#start();
     this.runs.push(run);
     this.#meddle(run);
@@ -63,7 +66,7 @@ export class Client {
     let tries = 0;
     const { run } = await this.#insist("starts", (runs) => {
       if (tries++ > 0) engine.coverage.count("started again by key");
-      return runs.start({ agent: "tester", input: { text: "go" }, ...session }, { key: this.#name });
+      return runs.start({ agent: this.#agent, input: { text: "go" }, ...session }, { key: this.#name });
     });
     if (engine.world.decisions.chance(0.3)) await this.#startAgain(run);
     return run;
@@ -73,7 +76,7 @@ export class Client {
     const { world, profile } = this.#parts.engine;
     const session = profile.session ? { session: this.#session } : {};
     const again = await this.#insist("starts once more", (runs) =>
-      runs.start({ agent: "tester", input: { text: "go" }, ...session }, { key: this.#name }),
+      runs.start({ agent: this.#agent, input: { text: "go" }, ...session }, { key: this.#name }),
     );
     if (again.run !== run) world.violated(`${this.#name} has started ${run} and ${again.run} with one key`);
   }
@@ -92,8 +95,15 @@ export class Client {
       engine.cancelled.add(run);
       void this.#soon("cancels", at(), "cancel", (runs) => runs.signal(run, "cancel", { reason: "enough" }, "x"));
     }
+    if (decisions.chance(engine.profile.pauses)) void this.#pause(run, at());
     if (decisions.chance(engine.profile.steers))
       void this.#soon("steers", at(), "steer", (runs) => runs.signal(run, "message", { text: "also this" }, "m"));
+  }
+
+  async #pause(run: string, ms: number): Promise<void> {
+    const { decisions } = this.#parts.engine.world;
+    await this.#soon("pauses", ms, "pause", (runs) => runs.signal(run, "pause", {}, "p"));
+    await this.#soon("resumes", decisions.below(20_000), "resume", (runs) => runs.signal(run, "resume", {}, "r"));
   }
 
   async #soon(what: string, ms: number, counted: string, work: (runs: Runs) => Promise<unknown>): Promise<void> {
@@ -165,10 +175,12 @@ export class Client {
       const outcome = await servedBy(server, () => work(server.runs));
       if (outcome !== "dead" && "value" in outcome) return outcome.value;
       if (outcome !== "dead" && outcome.error.code === or) return undefined as T; // nobody reads it then
-      if (outcome !== "dead" && !passing.has(outcome.error.code)) {
+      const isNew = this.#agent === "newcomer" && outcome !== "dead" && outcome.error.code === "not_found";
+      if (isNew) this.#parts.engine.coverage.count("asked a process that lags");
+      if (outcome !== "dead" && !passing.has(outcome.error.code) && !isNew) {
         world.violated(`${this.#name} ${what}: ${outcome.error.code}: ${outcome.error.message}`);
       }
-      await world.io(undefined, `${this.#name} ${what} again`, 200);
+      await world.io(undefined, `${this.#name} ${what} again`, isNew ? 2_000 : 200);
     }
   }
 }

@@ -38,6 +38,8 @@ export class Engine {
   readonly endedAt = new Map<string, number>();
   readonly #sessions = new Map<string, string>();
   readonly spending = new Spending(this);
+  /** What each process can execute, by its name. */
+  readonly agentsOf = new Map<string, () => ReadonlyMap<string, unknown>>();
   /** Told of each start and each value that was stored. */
   readonly observers: ((method: string, given: readonly unknown[], answer: unknown) => void)[] = [];
 
@@ -114,7 +116,9 @@ export class Engine {
     if (method === "reserve")
       answer?.then((reserved) => this.spending.reserved(given[0] as Reservation, reserved as Reserved), nothing);
     if (method === "enqueue" || method === "keyValues.put")
-      answer?.then((value) => this.observers.forEach((observe) => observe(method, given, value)), nothing);
+      answer?.then((value) => {
+        for (const observe of this.observers) observe(method, given, value);
+      }, nothing);
     if (method === "release") this.released.add((given[0] as Ownership).run);
     if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
     if (method === "enqueue") {
@@ -211,6 +215,8 @@ export class Engine {
       claims.push({ run, epoch, worker, head });
       this.world.note(`store: ${worker} owns ${run}, epoch ${epoch}, from ${head}`);
       if (epoch > 1) this.coverage.count("takeover");
+      if (this.agentsOf.get(worker)?.().has(request.agent) === false && !this.cancelled.has(run))
+        this.world.violated(`${worker} has claimed ${run}, whose agent ${request.agent} it does not have`);
       if (request.session !== undefined) this.#enter(request.session, run);
     }
   }

@@ -3,7 +3,9 @@ import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { Client } from "./client.ts";
 import { Coverage } from "./coverage.ts";
 import type { Decisions } from "./decisions.ts";
+import { Rollout } from "./deployment.ts";
 import { Engine, storeLease } from "./engine.ts";
+import { forbidden } from "./guard.ts";
 import { Ledger } from "./ledger.ts";
 import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
@@ -53,13 +55,14 @@ export async function history(
   const slots: (Server | undefined)[] = [];
   const numbers: number[] = [];
   const servers = () => slots.filter((server): server is Server => server !== undefined && !server.life.dead);
+  const rollout = new Rollout(engine, servers);
   world.note(`profile ${JSON.stringify(profile)}`);
 
   const waiting: (() => void)[] = [];
   const booted = () => new Promise<void>((resolve) => waiting.push(resolve));
   const start = (slot: number) => {
     numbers[slot] = (numbers[slot] ?? -1) + 1;
-    slots[slot] = boot(engine, { ledger, timetable }, { slot, number: numbers[slot] });
+    slots[slot] = boot(engine, { ledger, timetable, rollout }, { slot, number: numbers[slot] });
     for (const tell of waiting.splice(0)) tell();
   };
   const end = (server: Server) => {
@@ -109,6 +112,7 @@ export async function history(
   if (sqlite !== undefined) losePower(engine, sqlite, { servers, end });
   world.later(undefined, "calm", calmAt, () => {
     engine.calm = true;
+    rollout.complete(servers());
     if (sqlite !== undefined) sqlite.disk.full = false;
   });
   const clients = Array.from(
@@ -201,10 +205,36 @@ function check(engine: Engine, clients: readonly Client[], isScheduled: (run: st
     if (last?.type === "run.finished" && !last.output.endsWith(lastText(stored)))
       say("its deltas do not add up to its output");
     if (last?.type === "run.failed" && last.error.code === "internal") say(`failed of itself: ${last.error.err}`);
+    const may = mayReject(engine.profile);
     // The model of a history sends nothing else.
-    if (stored.some(({ type }) => type === "tool_call.rejected")) say("rejected arguments that are right");
+    if (stored.some((event) => event.type === "tool_call.rejected" && !may.has(event.error.code)))
+      say("rejected arguments that are right");
+    quietWhilePaused(stored, say);
+    if (engine.profile.guarded !== "none") guardedTexts(stored, say);
     onceEach(stored, say);
   }
+}
+
+const mayReject = ({ guarded, reloads }: Profile): ReadonlySet<string> =>
+  new Set([...(guarded === "none" ? [] : ["content_blocked"]), ...(reloads ? ["tool_not_found"] : [])]);
+
+/** Between its pause and its resumption a run does nothing but end. */
+function quietWhilePaused(events: readonly RunEvent[], say: (what: string) => void): void {
+  let paused = false;
+  for (const event of events) {
+    if (event.type === "run.paused") paused = true;
+    if (event.type === "run.continued") paused = false;
+    if (paused && (event.type === "round.started" || event.type === "tool.started"))
+      say(`${event.type} while it is paused`);
+  }
+}
+
+/** What a guard takes out is in no text, however its pieces were cut. */
+function guardedTexts(events: readonly RunEvent[], say: (what: string) => void): void {
+  const text = events.map((event) =>
+    event.type === "text.delta" ? event.text : event.type.startsWith("round.") ? "|" : "",
+  );
+  if (text.join("").includes(forbidden)) say("says what a guard takes out");
 }
 
 /** The text of the last round that was not retracted. */

@@ -1,5 +1,6 @@
 import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import type { Engine } from "./engine.ts";
+import { forbidden } from "./guard.ts";
 
 interface Act {
   readonly tool: string;
@@ -23,8 +24,8 @@ export class Ledger {
   }
 
   /** Arguments that no other call has. */
-  newArguments(tool: string): string {
-    const text = JSON.stringify({ n: ++this.#numbers });
+  newArguments(tool: string, note?: string): string {
+    const text = JSON.stringify({ n: ++this.#numbers, ...(note === undefined ? {} : { note }) });
     this.#sent.add(`${tool} ${text}`);
     return text;
   }
@@ -42,6 +43,7 @@ export class Ledger {
     const acts = (this.#acts.get(key) ?? 0) + 1;
     this.#acts.set(key, acts);
     if (acts > starts) say(`acted ${acts} times and was started ${starts} times`);
+    this.#checkGuarded(events, { tool, run, call, input });
     this.#checkEdited(events, { tool, run, call, input });
     if (tool !== "pay" && tool !== "refund") return;
     const round = events.findLastIndex((event) => event.type === "round.started");
@@ -59,6 +61,15 @@ export class Ledger {
     // The first start of a refund and every repetition need an approval of their own.
     const needed = starts - 1 + (tool === "refund" ? 1 : 0);
     if (approved < needed) say(`was started ${starts} times with ${approved} approvals`);
+  }
+
+  /** Arguments that a guard stops are not acted on, those it asks about only when somebody has agreed. */
+  #checkGuarded(events: readonly RunEvent[], { tool, run, call, input }: Act): void {
+    const { guarded } = this.#engine.profile;
+    if (input.note !== forbidden || guarded === "none") return;
+    const approved = events.some((event) => isApproval(event) && event.call === call && event.approved);
+    if (guarded === "block" || !approved)
+      this.#engine.world.violated(`${run}: ${tool} (${call}) acted on what a guard stops`);
   }
 
   #checkEdited(events: readonly RunEvent[], { tool, run, call, input }: Act): void {

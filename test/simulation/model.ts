@@ -3,6 +3,7 @@ import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Delta } from "../../src/core/model/deltas.ts";
 import type { Provider } from "../../src/core/model/provider.ts";
 import type { Tool } from "../../src/core/ports/tool.ts";
+import { forbidden } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { used } from "./money.ts";
 import type { Profile } from "./profile.ts";
@@ -13,17 +14,22 @@ interface Parts {
   readonly life: Life;
   readonly profile: Profile;
   readonly ledger: Ledger;
+  /** Of the configuration: later ones have other tools. */
+  readonly number: number;
   readonly isCalm: () => boolean;
 }
 
 const failures: readonly Code[] = ["unavailable", "llm_error", "rate_limited", "stream_error", "idle_timeout"];
 /** One object: what is made of a schema is kept with it. */
-const parameters = { type: "object", properties: { n: { type: "number" } } };
+const parameters = { type: "object", properties: { n: { type: "number" }, note: { type: "string" } } };
 /** Rounds with calls before the model answers. */
 const mostRounds = 2;
 
 /** A model that streams text and calls in any interleaving, late, and sometimes not to the end. */
-export function modelOf({ world, life, profile, ledger, isCalm }: Parts, does: "calls" | "talks" = "calls"): Provider {
+export function modelOf(
+  { world, life, profile, ledger, number, isCalm }: Parts,
+  does: "calls" | "talks" = "calls",
+): Provider {
   const { decisions } = world;
   return {
     capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
@@ -47,22 +53,28 @@ export function modelOf({ world, life, profile, ledger, isCalm }: Parts, does: "
   };
 
   function textOf(round: number): Delta[] {
-    return Array.from({ length: decisions.between(0, 3) }, (_, at) => ({ type: "text", text: `r${round}.${at} ` }));
+    const word = profile.guarded !== "none" && decisions.chance(0.3) ? pieces(forbidden) : [];
+    const texts = Array.from({ length: decisions.between(0, 3) }, (_, at) => `r${round}.${at} `);
+    return [...texts, ...word].map((text) => ({ type: "text", text }));
   }
 
   /** Opened without arguments, then in fragments: what came in between once made a call run on arguments that nobody sent. */
   function callOf(index: number): Delta[] {
-    const name = decisions.pick(["look", "refund", "pay", "stock", "refund", "now"]);
-    const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name);
-    const cut = decisions.below(text.length);
-    const pieces = [text.slice(0, cut), text.slice(cut)].filter((piece) => piece !== "");
+    const name = decisions.pick([number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"]);
+    const note = profile.guarded !== "none" && decisions.chance(0.2) ? forbidden : undefined;
+    const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name, note);
     const id = `c${index}`;
     if (name !== "now" && decisions.chance(0.1)) return placeholder(index, { id, name, text });
     return [
       { type: "tool_call", index, id, name },
-      ...pieces.map((piece): Delta => ({ type: "tool_call", index, arguments: piece })),
+      ...pieces(text).map((piece): Delta => ({ type: "tool_call", index, arguments: piece })),
       ...(decisions.chance(0.5) ? [{ type: "tool_call", index, sealed: true } as const] : []),
     ];
+  }
+
+  function pieces(text: string): string[] {
+    const cut = decisions.below(text.length);
+    return [text.slice(0, cut), text.slice(cut)].filter((piece) => piece !== "");
   }
 
   /** As some gateways send it. */
@@ -89,7 +101,7 @@ export function modelOf({ world, life, profile, ledger, isCalm }: Parts, does: "
 }
 
 /** Tools whose true effects the ledger counts: an effect happens at a step of its own, between the request and the answer. */
-export function toolsOf({ world, life, ledger }: Parts): Tool[] {
+export function toolsOf({ world, life, ledger, number }: Parts): Tool[] {
   const { decisions } = world;
   const make = (name: string, more: Partial<Tool>): Tool => ({
     name,
@@ -105,10 +117,10 @@ export function toolsOf({ world, life, ledger }: Parts): Tool[] {
     ...more,
   });
   return [
-    make("look", {}),
+    ...(number === 0 ? [make("look", {})] : []),
     make("now", {}),
     make("stock", { effect: "idempotent" }),
-    make("pay", { effect: "effectful" }),
+    make("pay", { effect: "effectful", ...(number === 0 ? {} : { approval: "always" }) }),
     make("refund", { effect: "effectful", approval: "always" }),
   ];
 }

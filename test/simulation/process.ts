@@ -1,6 +1,5 @@
 import { Breakers } from "../../src/agent/run/breaker.ts";
 import { ContentStore } from "../../src/agent/run/content.ts";
-import type { AgentDefinition } from "../../src/agent/run/definition.ts";
 import { Members } from "../../src/agent/run/members.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { PipelineWork } from "../../src/core/ports/pipeline.ts";
@@ -10,17 +9,14 @@ import { Admission } from "../../src/host/access/admission.ts";
 import type { Config } from "../../src/host/config/load.ts";
 import { HeldMemory } from "../../src/host/memory/held-memory.ts";
 import type { ConfigRevision } from "../../src/host/revisions/revision.ts";
-import type { Revisions } from "../../src/host/revisions/revisions.ts";
 import { RunPipeline } from "../../src/host/runs/run-pipeline.ts";
 import { HostRuns } from "../../src/host/runs/runs.ts";
 import { Sessions } from "../../src/host/runs/sessions.ts";
 import { WriteWatch } from "../../src/journal/write-watch.ts";
-import { agentOf } from "../agent/harness.ts";
 import { connect } from "./connection.ts";
+import { Deployment, type Rollout } from "./deployment.ts";
 import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
-import { modelOf, toolsOf } from "./model.ts";
-import { budgetsOf, used } from "./money.ts";
 import type { Timetable } from "./timetable.ts";
 import type { Life } from "./world.ts";
 
@@ -29,6 +25,7 @@ export interface Server {
   readonly life: Life;
   readonly runs: HostRuns;
   readonly memory: HeldMemory;
+  readonly deployment: Deployment;
   /** Ends what it does by the clock. */
   readonly stop: () => Promise<void>;
 }
@@ -36,7 +33,7 @@ export interface Server {
 /** A process of the service: everything between its sockets and its journal is the product's own code. */
 export function boot(
   engine: Engine,
-  { ledger, timetable }: { ledger: Ledger; timetable: Timetable },
+  { ledger, timetable, rollout }: { ledger: Ledger; timetable: Timetable; rollout: Rollout },
   { slot, number }: { slot: number; number: number },
 ): Server {
   const { world, profile } = engine;
@@ -46,24 +43,6 @@ export function boot(
   const journal = connect(engine, life);
   const log = logOf(engine, life);
   const writes = new WriteWatch({ clock, log });
-  const parts = { world, life, profile, ledger, isCalm: () => engine.calm };
-  const agent: AgentDefinition = {
-    ...agentOf({
-      model: modelOf(parts),
-      tools: toolsOf(parts),
-      chain: { retry: { max: 2 } },
-      policy: { grace: 1_000, approvalTimeout: 120_000 },
-    }),
-    name: "tester",
-    // Known, so that what is set aside does not depend on the histories before.
-    options: { maxTokens: used.outputTokens },
-  };
-  // Of schedules: nobody is there to answer its questions.
-  const clockwork: AgentDefinition = {
-    ...agentOf({ model: modelOf(parts, "talks"), tools: [], chain: { retry: { max: 2 } } }),
-    name: "clockwork",
-    options: { maxTokens: used.outputTokens },
-  };
   const content = new ContentStore(undefined);
   const sessions = new Sessions(journal);
   const breakers = new Breakers(clock);
@@ -73,16 +52,12 @@ export function boot(
     telemetry: { logs: {} },
     guards: {},
   } as unknown as Config; // as much of it as is read
-  const revision = {
-    config,
-    priceOf: () => undefined,
-    agents: new Map([agent, clockwork].map((each) => [each.name, each])),
-    ...(profile.budget === 0 ? {} : { budgets: budgetsOf(profile.budget, log) }),
-  } as unknown as ConfigRevision;
+  const deployment = new Deployment({ engine, ledger, life, log, config }, rollout.first);
+  engine.agentsOf.set(life.name, () => deployment.revisions.current.agents);
   const notHere = (): never => {
     throw new Error("no agent plays a tool here");
   };
-  const open = (work: PipelineWork) =>
+  deployment.open = (work: PipelineWork, revision: ConfigRevision) =>
     new RunPipeline(
       work,
       revision,
@@ -98,14 +73,12 @@ export function boot(
       writes,
       notHere,
     );
-  Object.assign(revision, { pipelines: { open } });
-  const revisions = { current: revision, acquire: () => ({ revision, release: () => {} }) } as unknown as Revisions;
   const memory = new HeldMemory(1_000_000_000);
   const admission = new Admission({ activeRuns: 100, queue: 100, queueWait: 10_000, clock });
   const runs = new HostRuns(
     config,
     journal,
-    revisions,
+    deployment.revisions,
     content,
     sessions,
     admission,
@@ -126,7 +99,7 @@ export function boot(
     });
   void opening();
   const stop = timetable.serve({ life, clock, log, journal, runs });
-  return { slot, life, runs, memory, stop };
+  return { slot, life, runs, memory, deployment, stop };
 }
 
 function logOf({ world, coverage }: Engine, life: Life): Log {

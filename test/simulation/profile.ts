@@ -49,6 +49,13 @@ export interface Profile {
   /** A receiver is told of runs, and fails so often. */
   readonly webhook: boolean;
   readonly receiverFails: number;
+  /** The configuration is reloaded, by one process after the other. */
+  readonly reloads: boolean;
+  readonly pauses: number;
+  /** A guard takes a word out of what the model says, and stops calls with it or asks about them. */
+  readonly guarded: "none" | "block" | "ask";
+  /** A second model takes over from one that fails. */
+  readonly failover: boolean;
 }
 
 const shares = [0, 0.02, 0.1, 0.3];
@@ -88,5 +95,9 @@ export function profileOf(decisions: Decisions): Profile {
     schedule: decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none",
     webhook: decisions.chance(0.08),
     receiverFails: share(0.5),
+    reloads: decisions.chance(0.15),
+    pauses: share(0.2),
+    guarded: decisions.chance(0.15) ? decisions.pick(["block", "ask"] as const) : "none",
+    failover: decisions.chance(0.2),
   };
 }

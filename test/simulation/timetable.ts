@@ -11,6 +11,7 @@ import type { Log } from "../../src/core/ports/log.ts";
 import type { Runs } from "../../src/core/ports/runs.ts";
 import type { RunRow } from "../../src/core/run/run-row.ts";
 import type { Engine } from "./engine.ts";
+import type { Profile } from "./profile.ts";
 import { epoch, type Life } from "./world.ts";
 
 /** A time of the schedule, ms, and the last one that is looked at. */
@@ -79,7 +80,8 @@ export class Timetable {
       });
     scheduler?.start();
     // The program would exit and be started again.
-    const begin = () => webhooks?.start().catch(() => life.dead || this.#engine.world.later(life, "webhooks", 1_000, begin));
+    const begin = () =>
+      webhooks?.start().catch(() => life.dead || this.#engine.world.later(life, "webhooks", 1_000, begin));
     void begin();
     return async () => {
       await Promise.all([scheduler?.stop(), webhooks?.stop()]);
@@ -95,7 +97,16 @@ export class Timetable {
     this.#started.set(time, runs.add(run));
     this.#scheduled.add(run);
     this.#engine.coverage.count(existing ? "time started by another process" : "time started");
+    if (!existing && isAlone(this.#engine.profile) && this.#options?.overlap !== undefined) this.#alone(time, run);
     if (runs.size > 1) this.#engine.world.violated(`${key} started ${[...runs].join(" and ")}`);
+  }
+
+  /** One process that goes on without a break knows what it has started. */
+  #alone(time: number, run: string): void {
+    for (const [earlier, runs] of this.#started)
+      for (const other of runs)
+        if (earlier < time && other !== run && !this.#engine.isEnded(other))
+          this.#engine.world.violated(`${run} of the schedule begins while ${other} is under way`);
   }
 
   #kept(space: string, { key, value }: { key: string; value: string }): void {
@@ -181,3 +192,6 @@ export class Timetable {
     }
   }
 }
+
+const isAlone = ({ workers, crashes, drains, lost, late, twice, skew, slow }: Profile): boolean =>
+  workers === 1 && crashes + drains + lost + late + twice + slow === 0 && skew === 0;

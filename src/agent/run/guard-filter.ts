@@ -23,6 +23,11 @@ export class GuardFilter implements TextFilter, ScanSink {
   #held: string | undefined;
   #fresh: Map<string, number> | undefined;
   #asked: Map<string, number> | undefined;
+  /** What the last flush let go undecided: the text may go on, and a finding that begins there must not become whole. */
+  #tail = "";
+  /** Characters of it that the scanner has yet to see again. */
+  #told = 0;
+  #flushing = false;
 
   constructor(filtering: Filtering) {
     this.#filtering = filtering;
@@ -31,12 +36,17 @@ export class GuardFilter implements TextFilter, ScanSink {
   push(text: string): string {
     this.#scanner ??= this.#filtering.guard.guard.scanner?.(this);
     if (this.#scanner === undefined) return text;
-    this.#scanner.push(text);
+    this.#told += this.#tail.length;
+    const seen = this.#tail + text;
+    this.#tail = "";
+    this.#scanner.push(seen);
     return this.#take();
   }
 
   flush(): string {
+    this.#flushing = true;
     this.#scanner?.end();
+    this.#flushing = false;
     this.#scanner = undefined;
     return this.#take();
   }
@@ -46,20 +56,34 @@ export class GuardFilter implements TextFilter, ScanSink {
     return this.#held === undefined ? rest : this.#ask(rest, this.#held);
   }
 
-  plain(text: string): void {
-    if (this.#held !== undefined) this.#held += text;
-    else this.#passed = this.#passed === "" ? text : this.#passed + text;
+  plain(all: string): void {
+    if (this.#flushing) this.#tail += all;
+    this.#pass(this.#untold(all));
   }
 
-  found(text: string, rule: string, continues: boolean): void {
+  found(all: string, rule: string, continues: boolean): void {
     const { action } = this.#filtering;
+    this.#tail = "";
+    const text = this.#untold(all);
     if (!continues) {
       this.#fresh ??= new Map();
       this.#fresh.set(rule, (this.#fresh.get(rule) ?? 0) + 1);
     }
-    if (action === "log") this.plain(text);
+    if (action === "log") this.#pass(text);
     else if (action === "ask") this.#held = (this.#held ?? "") + text;
-    else if (action === "redact" && !continues) this.plain(maskOf(rule));
+    else if (action === "redact" && !continues) this.#pass(maskOf(rule));
+  }
+
+  #pass(text: string): void {
+    if (this.#held !== undefined) this.#held += text;
+    else this.#passed = this.#passed === "" ? text : this.#passed + text;
+  }
+
+  #untold(text: string): string {
+    if (this.#told === 0) return text;
+    const told = Math.min(this.#told, text.length);
+    this.#told -= told;
+    return text.slice(told);
   }
 
   #take(): string {

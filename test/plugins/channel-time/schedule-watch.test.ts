@@ -4,6 +4,7 @@ import { ScheduleOptions } from "../../../plugins/channel-time/schedule-options.
 import { ScheduleStates } from "../../../plugins/channel-time/schedule-state.ts";
 import { ScheduleWatch } from "../../../plugins/channel-time/schedule-watch.ts";
 import { MemoryKeyValues } from "../../../plugins/memory/key-values.ts";
+import type { KeyValues } from "../../../src/core/journal/key-values.ts";
 import type { Runs } from "../../../src/core/ports/runs.ts";
 import type { Service } from "../../../src/host/service.ts";
 import { serviceOf, until } from "./world.ts";
@@ -11,6 +12,13 @@ import { serviceOf, until } from "./world.ts";
 const minute = 60_000;
 const noon = Date.UTC(2026, 5, 1, 12);
 let count = 0;
+
+const bound = (values: MemoryKeyValues): KeyValues => ({
+  get: values.get.bind(values),
+  put: values.put.bind(values),
+  remove: values.remove.bind(values),
+  list: values.list.bind(values),
+});
 
 describe("a schedule", () => {
   let service: Service & { close(): Promise<void> };
@@ -50,6 +58,25 @@ describe("a schedule", () => {
       await Promise.all(watches.map((watch) => watch.look(now)));
     }
     expect(await startsOf(each)).to.deep.equal(["12:10", "12:20", "12:30"]);
+  });
+
+  it("knows of a run whose start could not be stored, and stores it later", async () => {
+    const each = await schedule({ agent: "asking", overlap: "skip" });
+    const values = new MemoryKeyValues(() => {});
+    let broken = false;
+    const put: typeof values.put = (...entry) => (broken ? Promise.reject(new Error("down")) : values.put(...entry));
+    const states = new ScheduleStates({ ...bound(values), put });
+    const watch = new ScheduleWatch(each, { runs: () => service.host.runs, states });
+    await watch.look(noon);
+    broken = true;
+    const failed = await watch.look(noon + 10 * minute).catch((thrown: Error) => thrown.message);
+    expect([failed, watch.dueAt(noon + 10 * minute)]).to.deep.equal(["down", noon + 10 * minute + 1_000]);
+    broken = false;
+    await watch.look(noon + 20 * minute);
+    const [second, first] = (await states.read(each.definition))?.starts ?? [];
+    expect(second?.skipped).to.equal(`${first?.run} is still under way`);
+    expect(await startsOf(each)).to.deep.equal(["12:10"]);
+    await service.host.runs.cancel(first?.run ?? "");
   });
 
   it("does not make up for times before it existed", async () => {
