@@ -17,6 +17,7 @@ const roots = [
   "dist/src/cli/member.js",
   "dist/src/host/watchdog/thread.js",
   "dist/plugins/module/thread.js",
+  "dist/plugins/recall-sqlite/thread.js",
   "dist/plugins/simulator/server.js",
   "dist/plugins/sqlite/thread.js",
 ];

@@ -41,7 +41,19 @@ export { Documents, StoredDocument } from "./core/ports/documents.ts";
 export { inputWeight, unlimited } from "./core/ports/held.ts";
 export { DecodedWire, Sample, ServiceView } from "./core/ports/inspect.ts";
 export { Log, silentLog } from "./core/ports/log.ts";
+export { Note } from "./core/ports/memory.ts";
 export { MemoryOwners } from "./core/ports/memory-owners.ts";
+export {
+  byWords,
+  candidates,
+  cosine,
+  fused,
+  mostVectors,
+  mostWithTerm,
+  queryTerms,
+  termsOf,
+} from "./core/ports/note-ranking.ts";
+export { longestQuery, MemoryRegistry, mostFound, noteOfCall } from "./core/ports/notes.ts";
 export { StreamPipelines } from "./core/ports/pipeline.ts";
 export { definePlugin } from "./core/ports/plugin.ts";
 export { ChannelRegistry, ProviderRegistry, ToolRegistry } from "./core/ports/registries.ts";

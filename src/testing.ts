@@ -6,6 +6,7 @@ export * from "./testing/channel.ts";
 export * from "./testing/clock.ts";
 export { journalContract } from "./testing/journal.ts";
 export type { JournalSubject } from "./testing/journal-bench.ts";
+export { type MemorySubject, memoryContract } from "./testing/memory.ts";
 export * from "./testing/model.ts";
 export * from "./testing/provider.ts";
 export * from "./testing/scripted-runs.ts";

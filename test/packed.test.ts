@@ -82,7 +82,7 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
     }
   });
 
-  for (const kind of ["provider", "tool", "channel", "journal"]) {
+  for (const kind of ["provider", "tool", "channel", "journal", "memory"]) {
     it(`a new ${kind} builds and passes its test as it stands`, () => {
       const folder = join(home, `my-${kind}`);
       const written = node([bin, "plugin", "new", `my-${kind}`, "--kind", kind, "--folder", folder], home);

@@ -117,6 +117,7 @@ function spentAfter(event: RunEvent, spent: Spent): Spent {
     case "generation.failed":
       return { usage: addUsage(addUsage(spent.usage, event.usage ?? {}), event.hedged?.usage ?? {}) };
     case "context.compacted":
+    case "memory.recalled":
     case "tool.finished":
       return event.usage === undefined ? spent : { usage: addUsage(spent.usage, event.usage) };
     case "run.finished":

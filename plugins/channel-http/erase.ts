@@ -1,18 +1,20 @@
-import { type ChannelHost, type Journal, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
-import { eraseMemory } from "./memory.ts";
+import { eraseMemory, type Kept } from "./memory.ts";
+import { eraseNotes } from "./notes.ts";
 import { Failure } from "./view.ts";
 
 /** Erasure: everything stored of a run or of a conversation. */
-export function mountErase(host: ChannelHost<FastifyInstance>, journal: () => Journal): void {
+export function mountErase(host: ChannelHost<FastifyInstance>, kept: Kept): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.delete("/v1/runs/:run", { schema: schemas.run }, async (request) => {
     const runs = host.runsFor(request);
     const row = await runs.get(request.params.run);
     mustHaveEnded([row]);
     await runs.remove(row.run);
+    await eraseNotes(kept.memories(), { tenant: row.tenant, run: row.run });
     return { removed: [row.run] };
   });
   server.delete("/v1/sessions/:session", { schema: schemas.session }, async (request) => {
@@ -21,9 +23,12 @@ export function mountErase(host: ChannelHost<FastifyInstance>, journal: () => Jo
     const rows = await runsOf(runs, session);
     if (rows.length === 0) throw new VenturiError("session.remove", "not_found", `there is no session "${session}"`);
     mustHaveEnded(rows);
-    for (const { run } of rows) await runs.remove(run);
+    for (const row of rows) {
+      await runs.remove(row.run);
+      await eraseNotes(kept.memories(), { tenant: row.tenant, run: row.run });
+    }
     const tenants = new Set(rows.map(({ tenant }) => tenant));
-    for (const tenant of tenants) await eraseMemory(journal(), { tenant, scope: "session", owner: session });
+    for (const tenant of tenants) await eraseMemory(kept, { tenant, scope: "session", owner: session });
     return { removed: rows.map(({ run }) => run) };
   });
 }
@@ -52,7 +57,8 @@ const Removed = z.object({ removed: z.array(z.string()) }).meta({ examples: [exa
 const failures = { "4XX": Failure, "5XX": Failure };
 const description =
   "Removes events, request, signals, kept wires, digest, search text and spans. Images and files that no other run uses go with the " +
-  "next sweep, an hour later at the earliest; they cannot be read from now on. 409 while a run is under way.";
+  "next sweep, an hour later at the earliest; they cannot be read from now on. Notes that it put into a memory go too. 409 while a run is " +
+  "under way.";
 const withMemory = " What was remembered of the session goes too.";
 const schemas = {
   run: {

@@ -33,6 +33,14 @@ export const examples = {
     value: { name: "Ana", language: "de" },
     changes: [{ version: 2, at: 1789000000000, by: "support", why: "corrected by phone" }],
   },
+  note: {
+    id: "tea",
+    scope: "user" as const,
+    owner: "ana",
+    text: "Ana drinks green tea, never coffee.",
+    at: 1789000000000,
+    by: "support",
+  },
   start: { agent: "assistant", input: "What is 17 * 23?", session: "s-17" },
   startWithMessages: {
     agent: "assistant",

@@ -1,4 +1,4 @@
-import { type Channel, definePlugin, Journal } from "venturi/plugin";
+import { type Channel, definePlugin, Journal, MemoryRegistry } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountApprovals } from "./approvals.ts";
 import { mountErase } from "./erase.ts";
@@ -8,6 +8,7 @@ import { mountFollow } from "./follow.ts";
 import { mountFork } from "./fork.ts";
 import { mountMe } from "./me.ts";
 import { mountMemory } from "./memory.ts";
+import { mountNotes } from "./notes.ts";
 import { Options } from "./options.ts";
 import { mountPrompts } from "./prompts.ts";
 import { mountService } from "./service.ts";
@@ -37,8 +38,10 @@ export default definePlugin({
       mountWhy(host);
       mountSignals(host);
       mountSessions(host);
-      mountErase(host, journal);
-      mountMemory(host, journal);
+      const memories = () => resolve(MemoryRegistry);
+      mountErase(host, { journal, memories });
+      mountMemory(host, { journal, memories });
+      mountNotes(host, memories);
       mountMe(host);
       mountService(host);
       mountPrompts(host);

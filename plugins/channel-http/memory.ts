@@ -1,14 +1,23 @@
 import { Documents, MemoryScope, readSchema, StoredDocument } from "venturi/internal";
-import { type ChannelHost, type Journal, type MemoryDocument, VenturiError, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  type Journal,
+  type MemoryDocument,
+  type MemoryPlace,
+  type MemoryRegistry,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
+import { eraseNotes } from "./notes.ts";
 import { Failure } from "./view.ts";
 
 const most = 1_000;
 
 /** `/v1/memory`: what agents remember of a session, a user or themselves. */
-export function mountMemory(host: ChannelHost<FastifyInstance>, journal: () => Journal): void {
+export function mountMemory(host: ChannelHost<FastifyInstance>, { journal, memories }: Kept): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const documents = () => new Documents(journal().keyValues);
   server.get("/v1/memory/:scope/:owner", { schema: schemas.list }, async (request) => {
@@ -54,16 +63,21 @@ export function mountMemory(host: ChannelHost<FastifyInstance>, journal: () => J
         "this key has some agents only; remove documents one by one",
       );
     }
-    return { removed: await eraseMemory(journal(), { tenant, ...request.params }) };
+    return { removed: await eraseMemory({ journal, memories }, { tenant, ...request.params }) };
   });
 }
 
+/** Where things are remembered. */
+export interface Kept {
+  readonly journal: () => Journal;
+  readonly memories: () => MemoryRegistry;
+}
+
 /** Everything that is remembered of one session, user or agent. */
-export async function eraseMemory(
-  { keyValues }: Journal,
-  place: { readonly tenant: string; readonly scope: MemoryScope; readonly owner: string },
-): Promise<number> {
-  return keyValues === undefined ? 0 : await new Documents(keyValues).remove(place);
+export async function eraseMemory({ journal, memories }: Kept, place: MemoryPlace): Promise<number> {
+  const { keyValues } = journal();
+  const documents = keyValues === undefined ? 0 : await new Documents(keyValues).remove(place);
+  return documents + (await eraseNotes(memories(), place));
 }
 
 /** Documents of agents that the caller may use. */

@@ -8,6 +8,7 @@ import { channelFiles } from "./new-plugin/channel.ts";
 import type { PluginFiles } from "./new-plugin/files.ts";
 import { guardFiles } from "./new-plugin/guard.ts";
 import { journalFiles } from "./new-plugin/journal.ts";
+import { memoryFiles } from "./new-plugin/memory.ts";
 import { packageFiles } from "./new-plugin/package.ts";
 import { providerFiles } from "./new-plugin/provider.ts";
 import { toolFiles } from "./new-plugin/tool.ts";
@@ -21,6 +22,7 @@ const kinds: Readonly<Record<PluginKind, (name: string) => PluginFiles>> = {
   channel: channelFiles,
   journal: journalFiles,
   guard: guardFiles,
+  memory: memoryFiles,
 };
 
 export function configure(command: Command): void {

@@ -88,7 +88,7 @@ export type Feedback = {
 };
 
 export type ForkRequest = {
-  /** seq of the last event taken over: run.started, generation.finished, tool.finished or round.finished */
+  /** seq of the last event taken over: run.started, memory.recalled, generation.finished, tool.finished or round.finished */
   after: number;
   /** another input; only after run.started */
   input?: string | RunInput;

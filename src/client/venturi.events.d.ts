@@ -442,6 +442,35 @@ export type MemoryChanged = {
   by?: string;
 };
 
+export type MemoryRecalled = {
+  type: "memory.recalled";
+  run: string;
+  seq: number;
+  at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
+  round?: number;
+  call?: string;
+  store: string;
+  query: string;
+  notes: Array<{
+    id: string;
+    scope: "session" | "user" | "agent";
+    owner: string;
+    text?: string;
+    at: number;
+    score: number;
+  }>;
+  model?: string;
+  usage?: Usage;
+  cost?: number;
+  error?: ErrorBody;
+};
+
 export type Message = {
   role: "system" | "user" | "assistant" | "tool";
   parts: Array<Part>;
@@ -673,7 +702,7 @@ export type RunContinued = {
   signal?: number;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | RunPaused | RunContinued | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunPaused | RunContinued | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";
@@ -804,7 +833,7 @@ export type RunStarted = {
 };
 
 export type Spent = Array<{
-  by: "generation" | "failed" | "tool" | "compaction";
+  by: "generation" | "failed" | "tool" | "compaction" | "recall";
   name: string;
   count: number;
   usage: Usage;

@@ -133,6 +133,7 @@ export const channelContract = door(
 );
 export const journalContract = door("testing.journalContract", face.journalContract, "name: string, subject: object");
 export const jsonSchemaOf = door("testing.jsonSchemaOf", face.jsonSchemaOf, "tool: object");
+export const memoryContract = door("testing.memoryContract", face.memoryContract, "name: string, subject: object");
 export const providerContract = door(
   "testing.providerContract",
   face.providerContract,

@@ -10,6 +10,7 @@ import { Journal } from "../core/journal/journal.ts";
 import { Clock } from "../core/ports/clock.ts";
 import { Memory } from "../core/ports/held.ts";
 import { Log } from "../core/ports/log.ts";
+import { MemoryRegistry } from "../core/ports/notes.ts";
 import { PipelineWork, StreamPipeline, StreamPipelines } from "../core/ports/pipeline.ts";
 import { ChannelRegistry, ProviderRegistry, ToolRegistry } from "../core/ports/registries.ts";
 import { Runs } from "../core/ports/runs.ts";
@@ -22,6 +23,7 @@ import { Refusals } from "./access/refusals.ts";
 import { type Binding, type Lifetime, nameOf, needsOf } from "./build/bindings.ts";
 import { Channels } from "./build/channels.ts";
 import { Instances, Resolve, RunsLater } from "./build/instances.ts";
+import { Memories } from "./build/memories.ts";
 import { OpenRun, Pipelines } from "./build/pipelines.ts";
 import { Providers } from "./build/providers.ts";
 import { measuredReplacement } from "./build/replacements.ts";
@@ -71,6 +73,16 @@ export const bindings: readonly Binding[] = [
   },
   { token: ChannelRegistry, lifetime: "singleton", use: Channels },
   { token: Revisions, lifetime: "singleton", use: Revisions },
+  // For channels: of the revision that new runs get.
+  {
+    token: MemoryRegistry,
+    lifetime: "singleton",
+    needs: [Revisions],
+    make: (revisions: Revisions): MemoryRegistry => ({
+      names: () => revisions.current.memories.names(),
+      get: (name) => revisions.current.memories.get(name),
+    }),
+  },
   { token: Sessions, lifetime: "singleton", needs: [Journal], make: (journal: Journal) => new Sessions(journal) },
   {
     token: Breakers,
@@ -116,6 +128,7 @@ export const bindings: readonly Binding[] = [
   { token: Instances, lifetime: "revision", use: Instances },
   { token: ProviderRegistry, lifetime: "revision", use: Providers },
   { token: ToolRegistry, lifetime: "revision", use: Tools },
+  { token: MemoryRegistry, lifetime: "revision", use: Memories },
   { token: StreamPipelines, lifetime: "revision", use: Pipelines },
   { token: ConfigRevision, lifetime: "revision", use: ConfigRevision },
   { token: PipelineWork, lifetime: "run" },
@@ -136,6 +149,7 @@ export const replaceable = bindings.map(({ token }) => token);
 const shared: readonly Token<unknown>[] = [
   ProviderRegistry,
   ToolRegistry,
+  MemoryRegistry,
   ChannelRegistry,
   StreamPipelines,
   Journal,

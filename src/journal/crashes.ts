@@ -29,6 +29,7 @@ const progress: ReadonlySet<RunEvent["type"]> = new Set([
   "message.added",
   "context.compacted",
   "memory.changed",
+  "memory.recalled",
   "tools.found",
 ]);
 

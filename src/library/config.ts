@@ -27,7 +27,7 @@ const keyVariables: Readonly<Record<string, string | undefined>> = {
 };
 
 /** Sections whose entries have names: those of the program stand beside those of the file. */
-const named = new Set(["providers", "models", "tools", "guards", "agents", "channels"]);
+const named = new Set(["providers", "models", "tools", "guards", "memories", "agents", "channels"]);
 
 export interface Translated extends CodeConfig {
   /** Worth a line in the log. */

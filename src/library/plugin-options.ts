@@ -355,6 +355,27 @@ export interface Mcp {
   readonly optional?: boolean;
 }
 
+/** Options of the tool `memorize`. */
+export interface Memorize {
+  /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
+  readonly approval?: "always" | "once" | "never" | {
+    readonly when?: string;
+    readonly show?: readonly string[];
+  };
+  /** How long one call may take. */
+  readonly timeout?: number | string;
+  /** Characters of its output that the model gets. */
+  readonly maxOutput?: number | string;
+  /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
+  readonly effect?: "pure" | "idempotent" | "effectful";
+  /** The entry of `memories` that keeps the notes */
+  readonly store: string;
+  /** Whose notes: the run's `session`, its `user`, or the `agent`'s own */
+  readonly scope?: "session" | "user" | "agent";
+  /** What the model is told about it */
+  readonly description?: string;
+}
+
 /** Options of the journal `memory`. */
 export interface Memory {
   /** Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`. */
@@ -563,6 +584,61 @@ export interface Postgres {
   readonly pooler?: boolean;
   /** How often it polls then. */
   readonly poll?: number | string;
+}
+
+/** Options of the tool `recall`. */
+export interface Recall {
+  /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
+  readonly approval?: "always" | "once" | "never" | {
+    readonly when?: string;
+    readonly show?: readonly string[];
+  };
+  /** How long one call may take. */
+  readonly timeout?: number | string;
+  /** Characters of its output that the model gets. */
+  readonly maxOutput?: number | string;
+  /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
+  readonly effect?: "pure" | "idempotent" | "effectful";
+  /** The entry of `memories` that it searches */
+  readonly store: string;
+  /** Whose notes: the run's `session`, its `user`, the `agent`'s own */
+  readonly scopes?: readonly ("session" | "user" | "agent")[];
+  /** Notes at most */
+  readonly top?: number;
+  /** What the model is told about it */
+  readonly description?: string;
+}
+
+/** Options of the memory `recall-memory`. */
+export interface RecallMemory {
+  /** `provider/model` that makes vectors of notes and queries; without it they are compared by words. */
+  readonly embed?: string;
+  /** Least cosine of two vectors that counts as near; models differ. */
+  readonly near?: number;
+  /** Characters of a note. */
+  readonly longest?: number;
+  /** Notes of one session, user or agent. */
+  readonly most?: number;
+  /** How long a put or a search may take. */
+  readonly timeout?: number | string;
+}
+
+/** Options of the memory `recall-sqlite`. */
+export interface RecallSqlite {
+  /** `provider/model` that makes vectors of notes and queries; without it they are compared by words. */
+  readonly embed?: string;
+  /** Least cosine of two vectors that counts as near; models differ. */
+  readonly near?: number;
+  /** Characters of a note. */
+  readonly longest?: number;
+  /** Notes of one session, user or agent. */
+  readonly most?: number;
+  /** How long a put or a search may take. */
+  readonly timeout?: number | string;
+  /** The file, created when missing. */
+  readonly path?: string;
+  /** How long a transaction waits for another process to finish its own. */
+  readonly busyTimeout?: number | string;
 }
 
 /** Options of the tool `remember`. */

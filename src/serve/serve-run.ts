@@ -146,6 +146,7 @@ const preliminary: ReadonlySet<RunEvent["type"]> = new Set([
   "round.retracted",
   "generation.failed",
   "context.compacted",
+  "memory.recalled",
   "message.added",
 ]);
 

@@ -8,6 +8,7 @@ import { type Delivery, measuredRuns } from "./wrappers/deliver.ts";
 import { measuredJournal } from "./wrappers/journal.ts";
 import { measuredLog } from "./wrappers/log.ts";
 import { MeasuredLog } from "./wrappers/measured-run-log.ts";
+import { measuredMemory } from "./wrappers/memory.ts";
 import { cancelled } from "./wrappers/outcome.ts";
 import { measuredProvider } from "./wrappers/provider.ts";
 import { measuredTool } from "./wrappers/tool.ts";
@@ -45,6 +46,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
     provider: (key, type, provider) => once(provider, () => measuredProvider(measure, { key, type }, provider)),
     tool: (tool) => once(tool, () => measuredTool(measure, tool)),
     journal: (journal) => once(journal, () => measuredJournal(measure, journal, queued)),
+    memory: (name, store) => once(store, () => measuredMemory(measure, name, store)),
     runLog: (log, claim, history) =>
       new MeasuredLog(measure, log, claim, { history, queued: queued.has(claim.ownership) }),
     runs: (runs) => once(runs, () => measuredRuns(measure, runs, deliveries)),

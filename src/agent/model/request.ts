@@ -13,6 +13,7 @@ import { ToolTable } from "../tools/tool-table.ts";
 import { conversationFor } from "./conversation.ts";
 import { estimateMessage } from "./estimate.ts";
 import { optionsFor } from "./options.ts";
+import { recalledFor, withRecalled } from "./recall.ts";
 import { takeableBy } from "./takeable.ts";
 import { estimateTools, withinLimits } from "./token-room.ts";
 import { withoutForeignSignatures } from "./vendor-proofs.ts";
@@ -52,7 +53,12 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
   if (request.instructions !== undefined) system.push(...(await run.content.load([request.instructions])));
   const { contextTokens } = agent.model;
-  const reserved = contextTokens === undefined ? 0 : sum(system.map(estimateMessage)) + estimateTools(tools.specs);
+  const recalled = agent.recall === undefined && state.recalled === undefined ? undefined : await recalledFor(run);
+  const reserved =
+    contextTokens === undefined
+      ? 0
+      : sum([...system, ...(recalled === undefined ? [] : [recalled])].map(estimateMessage)) +
+        estimateTools(tools.specs);
   const messages = await conversationFor(run, reserved);
   const conversation = await run.content.load(
     takeableBy(withoutForeignSignatures(messages, target.provider), target.port.capabilities),
@@ -62,7 +68,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;
   const asked: GenerationRequest = {
     model: target.model,
-    messages: [...system, ...conversation],
+    messages: [...system, ...(recalled === undefined ? conversation : withRecalled(run, conversation, recalled))],
     tools: tools.specs,
     options: optionsFor(agent, request, tools),
     ...(toolChoice === undefined ? {} : { toolChoice }),

@@ -2,7 +2,9 @@ import type { NativeGrants } from "../../core/model/native-rules.ts";
 import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../../core/model/provider.ts";
 import type { ActiveGuard } from "../../core/ports/guard.ts";
 import type { Hooks } from "../../core/ports/hooks.ts";
+import type { Notes } from "../../core/ports/notes.ts";
 import type { Tool } from "../../core/ports/tool.ts";
+import type { MemoryScope } from "../../core/run/memory-events.ts";
 import type { Schema } from "../../core/values/schema.ts";
 import type { MemberLimits } from "./members.ts";
 import type { Skill } from "./skills.ts";
@@ -89,6 +91,14 @@ export interface Compaction {
   readonly results?: number;
 }
 
+/** Notes that a run begins with. */
+export interface Recall {
+  readonly notes: Notes;
+  readonly scopes: readonly MemoryScope[];
+  /** Notes at most. */
+  readonly top: number;
+}
+
 export const defaultCompaction: Compaction = { by: "drop", at: 0.8, keep: 6 };
 
 export interface ToolPolicy {
@@ -160,6 +170,8 @@ export interface AgentDefinition {
   readonly toolPolicy: ToolPolicy;
   /** `defaultCompaction` when absent. */
   readonly compaction?: Compaction;
+  /** Searched with what the person said, before the first round. */
+  readonly recall?: Recall;
   /** JSON Schema of the answer. */
   readonly output: Readonly<Record<string, unknown>> | undefined;
   /** Checks the answer beyond what JSON Schema can say. */

@@ -58,6 +58,8 @@ export class RunState {
   compacted = 0;
   /** The beginning of the conversation that a summary stands for. */
   fold: Fold | undefined;
+  /** What was found before the first round; undefined when nobody has looked. */
+  recalled: EventOf<"memory.recalled">["notes"] | undefined;
   /** Calls whose results are sent as a reference. */
   readonly foldedResults = new LazySet<string>();
   /** The model was asked once more for an answer that fits the schema. */
@@ -218,6 +220,11 @@ export class RunState {
       case "budget.warned":
       case "budget.exceeded":
       case "run.resumed":
+        return;
+      case "memory.recalled":
+        if (event.call !== undefined) return;
+        this.spending.apply(event);
+        this.recalled = event.notes;
         return;
       case "context.compacted":
         return this.#compact(event);

@@ -9,6 +9,7 @@ const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
   tool: (name) => `tools:\n  mine: { type: ${name} }`,
   channel: (name) => `channels:\n  mine: { type: ${name} }`,
   journal: (name) => `journal: { type: ${name} }`,
+  memory: (name) => `memories:\n  mine: { type: ${name} }`,
   guard: (name) => `guards:\n  mine: { type: ${name}, output: redact }`,
 };
 

@@ -126,6 +126,11 @@ export class Billing {
         if (event.usage === undefined) return;
         this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
         return this.#settle(event);
+      case "memory.recalled":
+        // Asked for before the generation that something is held for.
+        if (event.usage === undefined || event.call !== undefined) return;
+        this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
+        return;
       case "generation.finished":
       case "generation.failed": {
         const model = event.type === "generation.failed" ? event.model : this.#model;
@@ -214,7 +219,10 @@ function entryOf({ model, usage, cost, at, ended }: Used, { tenant, request }: P
   };
 }
 
-export type UsageEvent = Extract<RunEvent, { type: "generation.finished" | "generation.failed" | "context.compacted" }>;
+export type UsageEvent = Extract<
+  RunEvent,
+  { type: "generation.finished" | "generation.failed" | "context.compacted" | "memory.recalled" }
+>;
 
 const whole = (tokens = 0): number => Math.round(tokens);
 

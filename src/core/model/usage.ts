@@ -22,8 +22,8 @@ export type Usage = z.output<typeof Usage>;
 /** A run's usage broken down; the parts add up to it. Absent when successful generations of one model are all there is. */
 export const Spent = z.array(
   z.strictObject({
-    /** `generation`: successful generations of a model. `failed`: failed attempts. `tool`: used by a tool itself. `compaction`: summaries. */
-    by: z.enum(["generation", "failed", "tool", "compaction"]),
+    /** `generation`: successful generations of a model. `failed`: failed attempts. `tool`: used by a tool itself. `compaction`: summaries. `recall`: vectors of a query. */
+    by: z.enum(["generation", "failed", "tool", "compaction", "recall"]),
     /** Model or tool name. */
     name: z.string(),
     count: z.number().int(),

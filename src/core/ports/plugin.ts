@@ -10,6 +10,7 @@ import type { Clock } from "./clock.ts";
 import type { ContentGuard } from "./guard.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Log } from "./log.ts";
+import type { MemoryStore } from "./memory.ts";
 import type { Runs } from "./runs.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 
@@ -19,6 +20,7 @@ export interface Ports<Server = unknown> {
   channel: Channel<Server>;
   journal: Journal;
   guard: ContentGuard;
+  memory: MemoryStore;
 }
 export type PluginKind = keyof Ports;
 
@@ -32,7 +34,7 @@ export interface PluginContext {
   /** For tools that start runs. Not available before `create` has returned. */
   readonly runs: () => Runs;
   /**
-   * Resolves from the container: `ProviderRegistry`, `ToolRegistry`, `ChannelRegistry`, `StreamPipelines`, `Journal`, `Runs`,
+   * Resolves from the container: `ProviderRegistry`, `ToolRegistry`, `ChannelRegistry`, `StreamPipelines`, `MemoryRegistry`, `Journal`, `Runs`,
    * `Telemetry`, `Clock`, `Log`. Registries fill while the config is built, so look entries up on use.
    */
   resolve<T>(token: Token<T>): T;
@@ -46,6 +48,8 @@ export interface CheckContext {
   readonly name: string;
   readonly folder: string;
   readonly agents: readonly string[];
+  /** Entries of `memories`. */
+  readonly memories?: readonly string[];
   /** Number of processes the service runs in (`server.processes`). */
   readonly processes: number;
 }

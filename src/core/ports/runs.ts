@@ -29,6 +29,8 @@ export interface AgentInfo {
   readonly tools: readonly ToolSpec[];
   /** Documents of working memory. */
   readonly memory?: readonly MemoryDocument[];
+  /** Entries of `memories` that it uses. */
+  readonly stores?: readonly string[];
   /** JSON Schema of its input variables. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   /** Hash of what models and the journal see of it. */

@@ -4,6 +4,7 @@ import type { Provider } from "../model/provider.ts";
 import type { RunEvent } from "../run/events.ts";
 import { token } from "../values/token.ts";
 import type { Log } from "./log.ts";
+import type { MemoryStore } from "./memory.ts";
 import type { Runs } from "./runs.ts";
 import type { Observed, ServiceMetric } from "./service-metrics.ts";
 import type { Tool } from "./tool.ts";
@@ -20,6 +21,7 @@ export interface Telemetry {
   provider(name: string, type: string, provider: Provider): Provider;
   tool(tool: Tool): Tool;
   journal(journal: Journal): Journal;
+  memory(name: string, store: MemoryStore): MemoryStore;
   /** `history`: events written before the current owner claimed the run. */
   runLog(log: RunLog, claim: Claim, history: readonly RunEvent[]): RunLog;
   runs(runs: Runs): Runs;
@@ -52,6 +54,7 @@ export const noTelemetry: Telemetry = {
   provider: (_name, _type, provider) => provider,
   tool: (tool) => tool,
   journal: (journal) => journal,
+  memory: (_name, store) => store,
   runLog: (log) => log,
   runs: (runs) => runs,
   log: (log) => log,

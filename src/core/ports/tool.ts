@@ -204,6 +204,8 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly maxOutput?: number;
   /** The document of working memory that it changes. */
   readonly memory?: MemoryDocument;
+  /** The entry of `memories` that it reads or writes. */
+  readonly store?: string;
   /** What else a trace says about each execution, by the semantic conventions: the server, the protocol. No content. */
   spanAttributes?(): Readonly<Record<string, string | number | boolean>>;
   call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;

@@ -18,7 +18,7 @@ import {
   ToolContent,
 } from "./event-parts.ts";
 import { GuardVerdict } from "./guard-verdict.ts";
-import { memoryChanged } from "./memory-events.ts";
+import { memoryChanged, memoryRecalled } from "./memory-events.ts";
 import { approvalRequested, approvalResolved, questionAnswered, questionAsked } from "./question-events.ts";
 
 const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
@@ -178,6 +178,19 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody.exactOptional(),
   }),
   event("memory.changed", { ...ofCall, ...memoryChanged }),
+  /** Without a call: before the first round, by the agent's `memory.recall`. Every request of the run has its notes. */
+  event("memory.recalled", {
+    ...base,
+    round: z.number().int().positive().exactOptional(),
+    call: z.string().exactOptional(),
+    ...memoryRecalled,
+    /** Who made the query's vector, and for how much. */
+    model: z.string().exactOptional(),
+    usage: Usage.exactOptional(),
+    cost,
+    /** Why nothing could be found, or only by words. */
+    error: ErrorBody.exactOptional(),
+  }),
   /** Between two rounds somebody had the run wait. It is parked until `run.continued`. */
   event("run.paused", {
     ...base,
@@ -256,7 +269,9 @@ type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
 export type EventBody = Body<RunEvent>;
 
 /** What a tool did with a memory. */
-export type MemoryEvent = Omit<Body<EventOf<"memory.changed">>, "round" | "call" | "waited">;
+export type MemoryEvent =
+  | Omit<Body<EventOf<"memory.changed">>, "round" | "call" | "waited">
+  | Omit<Body<EventOf<"memory.recalled">>, "round" | "call" | "waited">;
 
 /** How a run ended. A run that was stopped ends with `run.failed` and the code of an interruption. */
 export const outcomes = ["finished", "failed", "cancelled"] as const;

@@ -26,3 +26,25 @@ export const memoryChanged = {
   /** Id of the key that started the run. */
   by: z.string().exactOptional(),
 };
+
+/** What was found in a memory and given to the model. */
+export const memoryRecalled = {
+  /** The entry of `memories`. */
+  store: z.string(),
+  query: z.string(),
+  /** Best first. */
+  notes: z.array(
+    z.strictObject({
+      id: z.string(),
+      scope: MemoryScope,
+      owner: z.string(),
+      /** As the model gets it, guards have seen it. Absent when a call found it: the text is in the call's result. */
+      text: z.string().exactOptional(),
+      /** When it was noted. */
+      at: z.number(),
+      /** Compares within this search only. */
+      score: z.number(),
+    }),
+  ),
+};
+export type RecalledNote = z.output<typeof memoryRecalled.notes>[number];

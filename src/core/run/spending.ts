@@ -50,6 +50,9 @@ export class Spending {
         return this.#addHedged(event);
       case "context.compacted":
         return this.#add(event, "compaction", event.model ?? "");
+      case "memory.recalled":
+        // A call's is part of what the call spent.
+        return event.call === undefined ? this.#add(event, "recall", event.model ?? "") : undefined;
     }
   }
 

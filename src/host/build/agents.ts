@@ -7,6 +7,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { ActiveGuard } from "../../core/ports/guard.ts";
 import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import type { Log } from "../../core/ports/log.ts";
+import type { MemoryRegistry } from "../../core/ports/notes.ts";
 import type { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 import { type AgentSettings, defaultModel, type ModelSettings } from "../config/agents.ts";
@@ -21,6 +22,7 @@ export interface AgentParts {
   readonly config: Config;
   readonly providers: Pick<ProviderRegistry, "get">;
   readonly tools: Pick<ToolRegistry, "get">;
+  readonly memories: Pick<MemoryRegistry, "get">;
   readonly hooks: readonly Hooks[];
   readonly guards: ReadonlyMap<string, ActiveGuard>;
   readonly telemetry: Pick<Telemetry, "tool">;
@@ -71,6 +73,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,
     compaction: compactionOf(settings.compaction, parts),
+    ...recallOf(settings.memory, parts),
     output: settings.output,
     whenBusy: settings.whenBusy,
     hooks: [
@@ -96,6 +99,13 @@ function compactionOf(settings: AgentSettings["compaction"], parts: AgentParts):
     ...(instructions === undefined ? {} : { instructions }),
     ...(results === undefined ? {} : { results: results.olderThan }),
   };
+}
+
+function recallOf({ recall }: AgentSettings["memory"], { memories }: AgentParts): Pick<AgentDefinition, "recall"> {
+  const notes = recall?.auto === true ? memories.get(recall.store) : undefined; // undefined when its store is disabled
+  return recall === undefined || notes === undefined
+    ? {}
+    : { recall: { notes, scopes: recall.scopes, top: recall.top } };
 }
 
 /** `reference` is an entry of `models` or `provider/model`, already validated. */

@@ -90,6 +90,7 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
     ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
     ...(tool.local === undefined ? {} : { local: tool.local }),
     ...(tool.memory === undefined ? {} : { memory: tool.memory }),
+    ...(tool.store === undefined ? {} : { store: tool.store }),
     ...(approval === undefined ? {} : { approval }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxOutput === undefined ? {} : { maxOutput }),

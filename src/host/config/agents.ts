@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { choices, defaultTimeouts } from "../../agent/run/definition.ts";
 import { generationOptions } from "../../core/model/generation-options.ts";
+import { mostFound } from "../../core/ports/notes.ts";
+import { MemoryScope } from "../../core/run/memory-events.ts";
 import { Duration, Size } from "../../core/values/units.ts";
 import { Scorer } from "../../evals/dataset/schema.ts";
 import { nativeGrants } from "./native-grants.ts";
@@ -204,6 +206,17 @@ const CompactionSettings = z.strictObject({
     .describe("Send older tool results as a reference that the model can read with `read_result`."),
 });
 
+const RecallSettings = z.strictObject({
+  store: z.string().describe("The entry of `memories` that is searched."),
+  scopes: z
+    .array(MemoryScope)
+    .min(1)
+    .prefault(["user"])
+    .describe("Whose notes: the run's `session`, its `user`, the `agent`'s own."),
+  top: z.number().int().min(1).max(mostFound).prefault(5).describe("Notes at most."),
+  auto: z.boolean().prefault(true).describe("Search before the first round of each run; false: not now."),
+});
+
 const Overrides = z.strictObject({
   models: z
     .array(z.string())
@@ -253,6 +266,12 @@ export const AgentSettings = z.strictObject({
   compaction: CompactionSettings.prefault({}).describe(
     "What becomes of a conversation that fills the model's context.",
   ),
+  memory: z
+    .strictObject({
+      recall: RecallSettings.optional().describe("Notes that each run begins with, found by what the person said."),
+    })
+    .prefault({})
+    .describe("What it remembers from earlier runs; see docs/memory.md."),
   output: jsonSchema.optional().describe("JSON Schema of the answer, for structured output."),
   whenBusy: z
     .enum(["wait", "conflict"])

@@ -19,6 +19,7 @@ export interface PluginEntry {
 type Common<K extends PluginKind> = z.output<(typeof entryKeys)[K]>;
 export type ToolEntry = PluginEntry & Pick<Common<"tool">, "approval" | "timeout" | "maxOutput" | "effect">;
 export type GuardEntry = PluginEntry & Pick<Common<"guard">, "input" | "arguments" | "results" | "output">;
+export type MemoryEntry = PluginEntry & Pick<Common<"memory">, "embed" | "near" | "longest" | "most" | "timeout">;
 export type JournalEntry = PluginEntry & Pick<Common<"journal">, "keepWire" | "retention">;
 
 export interface EntryRequest<K extends PluginKind> {
@@ -52,13 +53,16 @@ export async function readEntry<K extends PluginKind>(
   return { ...common, name: String(path.at(-1)), type: loaded.plugin.name, options, loaded };
 }
 
-/** Channels may omit the `channel-` prefix that distinguishes their plugins from tools of the same name. */
+/** Channels and memories may omit the prefix that distinguishes their plugins from tools and journals of the same name. */
 function typeOf({ kind, path, loader }: EntryRequest<PluginKind>, type: string | undefined): string {
   const name = type ?? String(path.at(-1));
-  if (kind !== "channel") return name;
-  const isShort = loader.has(`channel-${name}`) || (type === undefined && !loader.has(name));
-  return isShort ? `channel-${name}` : name;
+  const prefix = prefixes[kind];
+  if (prefix === undefined) return name;
+  const isShort = loader.has(`${prefix}${name}`) || (type === undefined && !loader.has(name));
+  return isShort ? `${prefix}${name}` : name;
 }
+
+const prefixes: Partial<Record<PluginKind, string>> = { channel: "channel-", memory: "recall-" };
 
 async function loadPlugin(request: EntryRequest<PluginKind>, type: string): Promise<LoadedPlugin | undefined> {
   const { kind, path, root, loader, problems } = request;

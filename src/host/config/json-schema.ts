@@ -12,6 +12,7 @@ export async function configSchema(loader: PluginLoader): Promise<JsonSchema> {
   replaceEntries(properties.providers, of("provider").map(entrySchema));
   replaceEntries(properties.tools, of("tool").map(entrySchema));
   replaceEntries(properties.guards, of("guard").map(entrySchema));
+  replaceEntries(properties.memories, of("memory").map(entrySchema));
   replaceChannels(properties.channels, of("channel"));
   properties.journal = { ...described(properties.journal), anyOf: of("journal").map(entrySchema) };
   const time = plugins.find(({ name }) => name === "channel-time");

@@ -10,7 +10,14 @@ import { nearby, PluginLoader } from "../plugins/plugin-loader.ts";
 import { configInvalid, type Problem, pathText } from "../yaml/problem.ts";
 import { find, type MapNode, placeOf, plain } from "../yaml/tree.ts";
 import { checkBudgets } from "./budgets.ts";
-import { type GuardEntry, type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
+import {
+  type GuardEntry,
+  type JournalEntry,
+  type MemoryEntry,
+  type PluginEntry,
+  readEntry,
+  type ToolEntry,
+} from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
 import { checkInstructions } from "./instructions.ts";
 import { check } from "./issues.ts";
@@ -23,13 +30,14 @@ import { readSkills } from "./skills.ts";
 import { substitute } from "./substitute.ts";
 import { asWritten, moveTimeSections } from "./time-sections.ts";
 
-type PluginSections = "providers" | "tools" | "guards" | "channels" | "journal";
+type PluginSections = "providers" | "tools" | "guards" | "memories" | "channels" | "journal";
 
 /** The validated configuration, without disabled entries. */
 export interface Config extends Omit<Settings, PluginSections> {
   readonly providers: Readonly<Record<string, PluginEntry>>;
   readonly tools: Readonly<Record<string, ToolEntry>>;
   readonly guards: Readonly<Record<string, GuardEntry>>;
+  readonly memories: Readonly<Record<string, MemoryEntry>>;
   readonly channels: Readonly<Record<string, PluginEntry>>;
   readonly journal: JournalEntry;
   readonly file: string;
@@ -164,13 +172,14 @@ async function readEntries(root: MapNode, loader: PluginLoader, problems: Proble
   const providers = await section("providers", "provider");
   const tools = await section("tools", "tool");
   const guards = await section("guards", "guard");
+  const memories = await section("memories", "memory");
   const channels = await section("channels", "channel");
   const journal = await readEntry({ kind: "journal", path: ["journal"], root, loader, problems });
   if (journal === undefined && find(root, ["journal"])?.kind === "map" && problems.length === 0) {
     const place = placeOf(root, ["journal"]);
     problems.push({ place, path: "journal", message: "the journal can't be disabled; `type: memory` keeps nothing" });
   }
-  return { providers, tools, guards, channels, journal };
+  return { providers, tools, guards, memories, channels, journal };
 }
 
 /** Only the first problem per key: an unset variable is also not a duration, but saying so does not help. */

@@ -9,6 +9,7 @@ interface Entries {
   readonly providers: Readonly<Record<string, PluginEntry>>;
   readonly tools: Readonly<Record<string, PluginEntry>>;
   readonly guards: Readonly<Record<string, PluginEntry>>;
+  readonly memories: Readonly<Record<string, PluginEntry>>;
   readonly channels: Readonly<Record<string, PluginEntry>>;
 }
 
@@ -21,13 +22,14 @@ interface Checking extends Pick<CheckContext, "folder" | "processes"> {
 export async function checkEntries({ journal, ...sections }: Entries, checking: Checking): Promise<void> {
   const { root, problems, folder, processes } = checking;
   const agents = keysOf(root, ["agents"]);
+  const memories = keysOf(root, ["memories"]);
   const all = Object.entries(sections).flatMap(([section, named]) =>
     Object.values(named).map((entry) => ({ entry, path: [section, entry.name] as Path })),
   );
   if (journal !== undefined) all.push({ entry: journal, path: ["journal"] });
   const found = await Promise.all(
     all.map(async ({ entry, path }) => {
-      const wrong = await problemsOf(entry, { name: entry.name, folder, agents, processes });
+      const wrong = await problemsOf(entry, { name: entry.name, folder, agents, memories, processes });
       return wrong.map((problem) => ({ path: [...path, ...problem.path], message: problem.message }));
     }),
   );

@@ -22,10 +22,17 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     for (const path of items(root, ["agents", name, "overrides", "models"])) checkModel(path);
     for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
     for (const path of items(root, ["agents", name, "guards"])) checkName(path, "guards");
+    checkName(["agents", name, "memory", "recall", "store"], "memories");
     for (const path of items(root, ["agents", name, "handoffs"])) {
       checkName(path, "agents");
       if (text(root, path) === name) complain(path, "an agent can't hand a run to itself");
     }
+  }
+  for (const name of keysOf(root, ["memories"])) {
+    const path = ["memories", name, "embed"];
+    const { provider } = splitModel(text(root, path) ?? "");
+    if (provider !== "" && checkProvider(path, provider) && !isOn(root, provider))
+      complain(path, `the provider "${provider}" is disabled`);
   }
   const authKeys = items(root, ["server", "auth", "keys"]);
   for (const key of authKeys) {
@@ -76,7 +83,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     return false;
   }
 
-  function checkName(path: Path, section: "tools" | "agents" | "guards"): void {
+  function checkName(path: Path, section: "tools" | "agents" | "guards" | "memories"): void {
     const name = text(root, path);
     const names = keysOf(root, [section]);
     if (name === undefined || names.includes(name)) return;

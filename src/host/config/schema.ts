@@ -74,6 +74,23 @@ export const entryKeys = {
     results: GuardAction.optional().describe("In what tools give the model."),
     output: GuardAction.optional().describe("In what the model says and thinks, while it streams."),
   }),
+  memory: z.looseObject({
+    ...common,
+    embed: z
+      .string()
+      .regex(/^[^/]+\/.+$/, "expected provider/model")
+      .optional()
+      .describe("`provider/model` that makes vectors of notes and queries; without it they are compared by words."),
+    near: z
+      .number()
+      .min(0)
+      .max(1)
+      .prefault(0.2)
+      .describe("Least cosine of two vectors that counts as near; models differ."),
+    longest: z.number().int().min(1).max(64_000).prefault(4_000).describe("Characters of a note."),
+    most: z.number().int().min(1).max(100_000).prefault(10_000).describe("Notes of one session, user or agent."),
+    timeout: Duration.prefault("5s").describe("How long a put or a search may take."),
+  }),
   journal: z.looseObject({
     ...common,
     keepWire: z
@@ -136,6 +153,10 @@ export const Settings = z.strictObject({
     .record(entryName, entryKeys.guard)
     .prefault({})
     .describe("What must not pass, by name: agents list the guards that look at their runs; see docs/guards.md."),
+  memories: z
+    .record(entryName, entryKeys.memory)
+    .prefault({})
+    .describe("Stores of notes that agents recall, by name; see docs/memory.md."),
   agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal
     .prefault({ type: "sqlite", path: "./data/venturi.db" })

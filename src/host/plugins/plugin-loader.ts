@@ -126,7 +126,7 @@ async function importModule(name: string, entry: string): Promise<unknown> {
 
 function pluginIn(module: unknown, name: string): AnyPlugin {
   const plugin = (module as { default?: Partial<AnyPlugin> }).default; // whatever a module exports
-  const kinds = ["provider", "tool", "channel", "journal", "guard"];
+  const kinds = ["provider", "tool", "channel", "journal", "guard", "memory"];
   if (
     typeof plugin !== "object" ||
     plugin === null ||

@@ -6,6 +6,7 @@ import type { PriceOf } from "../../core/model/prices.ts";
 import { Clock } from "../../core/ports/clock.ts";
 import type { ActiveGuard } from "../../core/ports/guard.ts";
 import { Log } from "../../core/ports/log.ts";
+import { MemoryRegistry } from "../../core/ports/notes.ts";
 import { StreamPipelines } from "../../core/ports/pipeline.ts";
 import { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
 import { Telemetry } from "../../core/ports/telemetry.ts";
@@ -30,6 +31,7 @@ export class ConfigRevision {
   readonly #instances: Instances;
   readonly #providers: ProviderRegistry;
   readonly #tools: ToolRegistry;
+  readonly memories: MemoryRegistry;
   readonly #telemetry: Telemetry;
   readonly #log: Log;
   readonly #journal: Journal;
@@ -45,6 +47,7 @@ export class ConfigRevision {
     @inject(Instances) instances: Instances,
     @inject(ProviderRegistry) providers: ProviderRegistry,
     @inject(ToolRegistry) tools: ToolRegistry,
+    @inject(MemoryRegistry) memories: MemoryRegistry,
     @inject(StreamPipelines) pipelines: StreamPipelines,
     @inject(Telemetry) telemetry: Telemetry,
     @inject(Log) log: Log,
@@ -63,6 +66,7 @@ export class ConfigRevision {
     this.#instances = instances;
     this.#providers = providers;
     this.#tools = tools;
+    this.memories = memories;
     this.pipelines = pipelines;
     this.#telemetry = telemetry;
     this.#log = log;
@@ -77,12 +81,14 @@ export class ConfigRevision {
     try {
       const { config } = this;
       await this.#providers.open?.();
+      await this.memories.open?.();
       await this.#tools.open?.();
       const { hooks } = this.#instances;
       this.#agents = buildAgents({
         config,
         providers: this.#providers,
         tools: this.#tools,
+        memories: this.memories,
         hooks,
         guards: await this.#guards(),
         telemetry: this.#telemetry,

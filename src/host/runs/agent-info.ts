@@ -12,9 +12,15 @@ export const infoOf = (agent: AgentDefinition): AgentInfo => ({
   models: [...agent.overrides.models.keys()],
   tools: agent.tools().map(specOf),
   memory: agent.tools().flatMap(({ memory }) => (memory === undefined ? [] : [memory])),
+  stores: storesOf(agent),
   inputs: inputsOf(agent),
   revision: agent.revision,
 });
+
+function storesOf({ recall, tools }: AgentDefinition): string[] {
+  const named = tools().flatMap(({ store }) => store ?? []);
+  return [...new Set(recall === undefined ? named : [recall.notes.name, ...named])];
+}
 
 function inputsOf({ inputs, inputsSchema }: AgentDefinition): AgentInfo["inputs"] {
   if (inputsSchema !== undefined) return jsonSchemaOf(inputsSchema);

@@ -37,8 +37,8 @@ export interface ForkSource {
 
 /** Reads what a fork takes over. Rejects with `invalid_input` if `after` is not a step of the run. */
 export async function forkSource(journal: Journal, row: RunRow, asked: ForkRequest): Promise<ForkSource> {
-  const prefix = await readHistory(journal, { run: row.run, head: Math.min(asked.after, row.head) });
-  mustBeStep(prefix, asked.after, row);
+  const prefix = await prefixOf(journal, row, asked);
+  mustBeStep(prefix, asked.after === 1 ? prefix.length : asked.after, row);
   const started = prefix[0];
   if (started?.type !== "run.started") throw invalid(`the run ${row.run} has no beginning`);
   const given = typeof asked.input === "string" ? { text: asked.input } : asked.input;
@@ -57,6 +57,21 @@ export async function forkSource(journal: Journal, row: RunRow, asked: ForkReque
   return { row, prefix, input: { ...rest, messages: [...before, ...inputMessages(own)] }, runs: [...runs, row.run] };
 }
 
+/** With what the run recalled right after its start: the same question is not searched for again. */
+async function prefixOf(journal: Journal, row: RunRow, { after, input, agent }: ForkRequest): Promise<RunEvent[]> {
+  const read = (head: number) => readHistory(journal, { run: row.run, head: Math.min(head, row.head) });
+  if (after !== 1 || input !== undefined || agent !== undefined) return await read(after);
+  const first = await read(mostBefore);
+  const begun = first.findIndex(({ type }) => type === "round.started");
+  const at = first.slice(0, begun < 0 ? first.length : begun).findLastIndex(isRecall);
+  return first.slice(0, Math.max(1, at + 1));
+}
+
+/** Events that may come between a run's start and what it recalled: decisions of guards. */
+const mostBefore = 100;
+
+const isRecall = (event: RunEvent): boolean => event.type === "memory.recalled" && event.call === undefined;
+
 /** Validated; a program may call without a channel's checks. */
 export function checkFork(request: unknown): ForkRequest {
   const parsed = ForkRequest.safeParse(request);
@@ -70,7 +85,7 @@ export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkReq
   const { session: _s, parent: _p, caller: _c, user: _u, revision: _r, channel: _h, ...kept } = row.request;
   const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...rest } = kept;
   const { notify: _n, shadow: _w, ...request } = rest;
-  const { after, tools, unanswered, instructions, model, options, session } = asked;
+  const { tools, unanswered, instructions, model, options, session } = asked;
   const keys = openKeys(row, prefix);
   return {
     ...request,
@@ -81,7 +96,7 @@ export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkReq
     ...(options === undefined ? {} : { options: { ...request.options, ...options } as GenerationOptions }), // merging removes the nulls
     fork: {
       run: row.run,
-      after,
+      after: prefix.length,
       tools,
       ...(unanswered === undefined ? {} : { unanswered }),
       ...(Object.keys(keys).length === 0 ? {} : { keys }),
@@ -172,7 +187,7 @@ function mustBeStep(prefix: readonly RunEvent[], after: number, row: RunRow): vo
   for (const event of prefix) {
     if (event.type === "round.started" || event.type === "round.retracted") generated = false;
     if (event.type === "generation.finished") generated = true;
-    const whole = event.type === "run.started" || event.type === "round.finished";
+    const whole = event.type === "run.started" || event.type === "round.finished" || isRecall(event);
     if (whole || (generated && (event.type === "tool.finished" || event.type === "generation.finished")))
       steps.push(event.seq);
   }

@@ -81,9 +81,10 @@ interface Round {
 
 async function rebuilt(row: RunRow, { agent, before, begun }: Round, { journal, clock, log }: Parts) {
   const { messages } = await conversationBefore(journal, row);
+  const { recall: _, ...frame } = agent;
   const run = new RunContext({
-    // What was folded stands in the events; nothing is summarized again, and no hook is called twice.
-    agent: { ...agent, hooks: [], compaction: { ...(agent.compaction ?? defaultCompaction), by: "drop" } },
+    // What was folded and recalled stands in the events; nothing is summarized or searched again, and no hook is called twice.
+    agent: { ...frame, hooks: [], compaction: { ...(agent.compaction ?? defaultCompaction), by: "drop" } },
     request: row.request,
     tenant: row.tenant,
     log: unwritten(row.run, begun.seq - 1),

@@ -23,6 +23,7 @@ export const spans = {
   wait: "venturi.wait",
   deliver: "venturi.deliver",
   append: "venturi.journal.append",
+  memory: "venturi.memory",
 } as const;
 
 export const attributes = {
@@ -119,6 +120,8 @@ export const attributes = {
   appendRuns: "venturi.journal.runs",
   appendsSuppressed: "venturi.journal.suppressed",
   appendTry: "venturi.journal.try",
+  memoryStore: "venturi.memory.store",
+  memoryNotes: "venturi.memory.notes",
   leftOut: "venturi.ring.left_out",
 } as const;
 
@@ -136,6 +139,7 @@ export const metrics = {
   accumulateDuration: "venturi.accumulate.duration",
   appendDuration: "venturi.journal.append.duration",
   deliverDuration: "venturi.deliver.duration",
+  memoryDuration: "venturi.memory.duration",
   toolCalls: "venturi.tool.calls",
   eagerSaved: "venturi.tool.eager.saved",
   quirks: "venturi.wire.quirks",
@@ -183,6 +187,7 @@ export const processMetrics = {
 /** Attribute keys used by metrics only. */
 export const labels = {
   kind: "kind",
+  operation: "operation",
   outcome: "outcome",
   quirk: "quirk",
   code: "code",

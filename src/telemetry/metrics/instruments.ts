@@ -36,6 +36,7 @@ export function createInstruments(meter: Meter) {
     agentToolCalls: calls(metrics.agentToolCalls, "Tool calls of a run", "{call}"),
     toolDuration: seconds(metrics.toolDuration, "Duration of a tool's execution", buckets.run),
     deliverDuration: seconds(metrics.deliverDuration, "How long a follower was served", buckets.run)(noAttributes),
+    memoryDuration: seconds(metrics.memoryDuration, "Duration of a memory's operations, by store and operation"),
     toolCalls: counter(metrics.toolCalls, "Tool calls by outcome", "{call}"),
     eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
     quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated", "{deviation}"),

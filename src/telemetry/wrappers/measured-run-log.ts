@@ -116,6 +116,7 @@ export class MeasuredLog implements RunLog {
         return body;
       case "generation.finished":
       case "context.compacted":
+      case "memory.recalled":
         this.#trace?.spent(body);
         return body;
       case "tool.finished":

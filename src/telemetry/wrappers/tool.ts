@@ -47,6 +47,7 @@ function declared(tool: Tool): Omit<Tool, "call"> {
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
     ...(tool.local === undefined ? {} : { local: tool.local }),
     ...(tool.memory === undefined ? {} : { memory: tool.memory }),
+    ...(tool.store === undefined ? {} : { store: tool.store }),
     ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
     ...(tool.approval === undefined ? {} : { approval: tool.approval }),
     ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),

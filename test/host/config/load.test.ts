@@ -64,6 +64,33 @@ models:
     expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: invalid condition: .*`&&`/);
   });
 
+  it("memories are checked where they are named: by agents, by tools, and their models", async () => {
+    const text = `${preamble}providers: { p: { type: sample-provider } }
+memories:
+  notes: { type: sqlit, path: ./n.db }
+  more: { type: memory, embed: q/large, longst: 3 }
+  most: { type: memory, embed: large, near: 2 }
+tools:
+  recall: { type: recall, store: mor }
+  memorize: { type: memorize, store: nowhere, scope: everybody }
+agents:
+  one: { model: p/m, memory: { recall: { store: note, top: 0 } } }
+  two: { model: p/m, memory: { recal: {} } }
+`;
+    expect(await lines({ "venturi.yaml": text })).to.deep.equal([
+      'venturi.yaml:7:18 memories.notes: there is no plugin "sqlit" (did you mean "sqlite"?)',
+      'venturi.yaml:8:32 memories.more.embed: "q" is not among the providers (did you mean "p"?)',
+      'venturi.yaml:8:41 memories.more.longst: unknown key (did you mean "longest"?)',
+      "venturi.yaml:9:32 memories.most.embed: expected provider/model",
+      "venturi.yaml:9:45 memories.most.near: too big: expected number to be <=1",
+      'venturi.yaml:11:34 tools.recall.store: "mor" is not among the memories',
+      "venturi.yaml:12:54 tools.memorize.scope: expected one of session, user, agent",
+      'venturi.yaml:14:49 agents.one.memory.recall.store: "note" is not among the memories (did you mean "notes"?)',
+      "venturi.yaml:14:60 agents.one.memory.recall.top: too small: expected number to be >=1",
+      'venturi.yaml:15:32 agents.two.memory.recal: unknown key (did you mean "recall"?)',
+    ]);
+  });
+
   it("keys with the same id or the same hash, and the hash of nothing, are refused", async () => {
     const hash = (digit: string) => digit.repeat(64);
     const text = `${preamble}server:

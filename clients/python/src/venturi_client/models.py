@@ -973,6 +973,39 @@ class MemoryChanged(Model):
     by: str | None = None
 
 
+class MemoryRecalledWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
+class MemoryRecalledNotes(Model):
+    id: str
+    scope: Literal["session", "user", "agent"] | str
+    owner: str
+    text: str | None = None
+    at: float
+    score: float
+
+
+class MemoryRecalled(Model):
+    type: Literal["memory.recalled"] = "memory.recalled"
+    run: str
+    seq: int
+    at: float
+    waited: list[MemoryRecalledWaited] | None = None
+    round: int | None = None
+    call: str | None = None
+    store: str
+    query: str
+    notes: list[MemoryRecalledNotes]
+    model: str | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+    error: ErrorBody | None = None
+
+
 class RunPausedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
@@ -1141,7 +1174,7 @@ class PendingCall(Model):
 
 
 class SpentItem(Model):
-    by: Literal["generation", "failed", "tool", "compaction"] | str
+    by: Literal["generation", "failed", "tool", "compaction", "recall"] | str
     name: str
     count: int
     usage: Usage
@@ -1224,7 +1257,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "tools.found", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "run.paused", "run.continued", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "tools.found", "agent.changed", "budget.warned", "budget.exceeded", "guard.decided", "agent.revised", "message.added", "context.compacted", "memory.changed", "memory.recalled", "run.paused", "run.continued", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -1260,6 +1293,7 @@ RunEvent = Annotated[
         Annotated[MessageAdded, Tag("message.added")],
         Annotated[ContextCompacted, Tag("context.compacted")],
         Annotated[MemoryChanged, Tag("memory.changed")],
+        Annotated[MemoryRecalled, Tag("memory.recalled")],
         Annotated[RunPaused, Tag("run.paused")],
         Annotated[RunContinued, Tag("run.continued")],
         Annotated[RunResumed, Tag("run.resumed")],

@@ -82,6 +82,8 @@ export function lineOf(event: RunEvent): string {
       return compactedText(event);
     case "memory.changed":
       return `${event.document} of ${event.scope} ${event.owner}, version ${event.version}${event.why === undefined ? "" : `: ${event.why}`}`;
+    case "memory.recalled":
+      return recalledText(event);
     case "agent.changed":
       return event.agent;
     case "budget.warned":
@@ -111,6 +113,12 @@ export function lineOf(event: RunEvent): string {
 function ordinal(value: number): string {
   const last = value % 100 > 10 && value % 100 < 14 ? 0 : value % 10;
   return `${value}${["th", "st", "nd", "rd"][last] ?? "th"}`;
+}
+
+export function recalledText({ notes, store, error }: Extract<RunEvent, { type: "memory.recalled" }>): string {
+  if (error !== undefined && notes.length === 0) return `nothing from ${store}: ${error.err}`;
+  const texts = notes.map(({ text, id }) => text ?? id).join(" · ");
+  return `${notes.length} from ${store}${texts === "" ? "" : `: ${texts}`}`;
 }
 
 function compactedText({

@@ -1,0 +1,32 @@
+import type { PluginFiles } from "./files.ts";
+
+export const memoryFiles = (name: string): PluginFiles => ({
+  "index.ts": `import { definePlugin, type MemoryStore } from "venturi/plugin";
+import { z } from "zod";
+
+/**
+ * Starts out as the memory of the process under a name of its own. Replace its methods one by one with those of your engine;
+ * the contract suite in the test says when each is right.
+ */
+export default definePlugin({
+  name: "${name}",
+  kind: "memory",
+  description: "Keeps notes in its own engine",
+  options: z.strictObject({}),
+  async create(_options, context): Promise<MemoryStore> {
+    const memory = await context.plugin("recall-memory");
+    return (await memory.create(memory.options.parse({}), context)) as MemoryStore; // what that plugin makes
+  },
+});
+`,
+  "index.test.ts": `import { boxPlugin, memoryContract, testPluginContext } from "venturi/testing";
+import plugin from "./index.ts";
+
+memoryContract("${name}", {
+  open: async () => {
+    const journal = {} as never; // what the memory of the process is kept by
+    return plugin.create(plugin.options.parse({}), testPluginContext({ plugin: boxPlugin, resolve: () => journal }));
+  },
+});
+`,
+});

@@ -1,0 +1,198 @@
+import { createHash } from "node:crypto";
+import { VenturiError, wrap } from "../errors/errors.ts";
+import type { Embeddings } from "../model/provider.ts";
+import type { Usage } from "../model/usage.ts";
+import { token } from "../values/token.ts";
+import type { ErasedNotes, FoundNote, MemoryStore, Note, NotePage, NoteVector, PutOutcome } from "./memory.ts";
+import type { MemoryPlace } from "./memory-owners.ts";
+import type { Registry } from "./registries.ts";
+
+/** Makes vectors of texts. */
+export interface Embedder {
+  /** `provider/model`. */
+  readonly model: string;
+  embed(texts: readonly string[], signal: AbortSignal): Promise<Embeddings & { readonly cost?: number }>;
+}
+
+export interface NoteBounds {
+  /** Characters of a text. */
+  readonly longest: number;
+  /** Notes of one owner. */
+  readonly most: number;
+  /** Least cosine by which a vector counts as near. */
+  readonly near: number;
+  /** How long a put or a search may take, ms. */
+  readonly timeout: number;
+}
+
+/** What making the vectors used. */
+export interface Embedded {
+  readonly model?: string;
+  readonly usage?: Usage;
+  readonly cost?: number;
+  /** Why there is no vector: only words were stored or compared. */
+  readonly error?: VenturiError;
+}
+
+export interface NoteQuery {
+  readonly places: readonly MemoryPlace[];
+  readonly text: string;
+  readonly top: number;
+  /** For whom. */
+  readonly run?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type NewNote = Pick<Note, "id" | "text" | "at" | "by" | "agent" | "run">;
+
+/** Results of one search at most. */
+export const mostFound = 50;
+/** Characters of a query that are looked at. */
+export const longestQuery = 2_000;
+/** Characters of an owner's name. */
+const longestOwner = 1_024;
+const noteId = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Notes of one store: its bounds are kept, and texts get vectors where a model is named for it. */
+export class Notes {
+  readonly name: string;
+  readonly bounds: NoteBounds;
+  readonly #store: MemoryStore;
+  readonly #embedder: Embedder | undefined;
+
+  constructor(name: string, store: MemoryStore, parts: { readonly bounds: NoteBounds; readonly embedder?: Embedder }) {
+    this.name = name;
+    this.bounds = parts.bounds;
+    this.#store = store;
+    this.#embedder = parts.embedder;
+  }
+
+  /** `keep`: a note with this id stays as it is. */
+  async put(
+    { tenant, scope, owner }: MemoryPlace,
+    { text, ...note }: NewNote,
+    { existing, signal }: { readonly existing: "keep" | "replace"; readonly signal?: AbortSignal },
+  ): Promise<Embedded & { readonly outcome: Exclude<PutOutcome, "full"> }> {
+    const op = "memory.put";
+    const { longest, most } = this.bounds;
+    mustBeId(op, note.id);
+    mustBeOwner(op, owner);
+    const kept = storable(text);
+    if (kept.trim() === "") throw new VenturiError(op, "invalid_input", "there is no text to remember");
+    if (kept.length > longest) {
+      const message = `the text has ${kept.length} characters, and ${longest} are allowed; keep what matters of it`;
+      throw new VenturiError(op, "too_large", message, { details: { longest } });
+    }
+    return this.#inTime(op, signal, async (until) => {
+      const { vector, ...embedded } = await this.#vectorOf(kept, until);
+      const given = { ...note, scope, owner, text: kept };
+      const outcome = await this.#store.put({ tenant, note: given, most, existing, ...vector });
+      if (outcome !== "full") return { ...embedded, outcome };
+      const message = `${this.name} has ${most} notes of ${scope} ${owner}, the most it may have; erase some first`;
+      throw new VenturiError(op, "too_large", message, { details: { most } });
+    });
+  }
+
+  /** Best first. An empty query finds nothing. */
+  async search({
+    places,
+    text,
+    top,
+    run,
+    signal,
+  }: NoteQuery): Promise<Embedded & { readonly notes: readonly FoundNote[] }> {
+    const op = "memory.search";
+    const asked = storable(text).slice(0, longestQuery).toWellFormed();
+    if (places.length === 0 || asked.trim() === "") return { notes: [] };
+    return this.#inTime(op, signal, async (until) => {
+      const { vector, ...embedded } = await this.#vectorOf(asked, until);
+      const { near } = this.bounds;
+      const whose = run === undefined ? {} : { run };
+      const most = Math.min(top, mostFound);
+      const found = await this.#store.search({ places, text: asked, top: most, near, ...whose, ...vector });
+      return { ...embedded, notes: found };
+    });
+  }
+
+  get(place: MemoryPlace, id: string): Promise<Note | undefined> {
+    mustBeId("memory.read", id);
+    return this.#inTime("memory.read", undefined, () => this.#store.get(place, id));
+  }
+
+  list(place: MemoryPlace, page: NotePage): Promise<readonly Note[]> {
+    return this.#inTime("memory.read", undefined, () => this.#store.list(place, page));
+  }
+
+  erase(which: ErasedNotes): Promise<number> {
+    return this.#inTime("memory.remove", undefined, () => this.#store.erase(which));
+  }
+
+  /** A model that does not answer costs the vector, not the note. */
+  async #vectorOf(text: string, signal: AbortSignal): Promise<Embedded & { vector?: { vector: NoteVector } }> {
+    const embedder = this.#embedder;
+    if (embedder === undefined) return {};
+    const { model } = embedder;
+    try {
+      const { vectors, usage, cost } = await embedder.embed([text], signal);
+      const values = unit(vectors[0] ?? []);
+      const spent = { model, usage, ...(cost === undefined ? {} : { cost }) };
+      return values === undefined ? spent : { ...spent, vector: { vector: { model, values } } };
+    } catch (thrown) {
+      if (signal.aborted) throw thrown;
+      return { model, error: wrap("provider.embed", thrown) };
+    }
+  }
+
+  async #inTime<T>(op: string, signal: AbortSignal | undefined, work: (until: AbortSignal) => Promise<T>): Promise<T> {
+    const late = AbortSignal.timeout(this.bounds.timeout);
+    const until = signal === undefined ? late : AbortSignal.any([signal, late]);
+    let stop = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      const abort = () => {
+        const message = `the memory ${this.name} did not answer within ${this.bounds.timeout} ms`;
+        reject(late.aborted && signal?.aborted !== true ? new VenturiError(op, "timeout", message) : until.reason);
+      };
+      if (until.aborted) return abort();
+      until.addEventListener("abort", abort, { once: true });
+      stop = () => until.removeEventListener("abort", abort);
+    });
+    try {
+      return await Promise.race([work(until), stopped]);
+    } catch (thrown) {
+      throw VenturiError.isInstance(thrown) ? thrown : wrap(op, thrown, "unavailable");
+    } finally {
+      stop();
+    }
+  }
+}
+
+/** What a call puts: the same however often the call is repeated. */
+export const noteOfCall = (idempotencyKey: string): string =>
+  createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 32);
+
+/** Not every store takes zero bytes and half surrogate pairs. */
+const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
+
+function mustBeId(op: string, id: string): void {
+  if (noteId.test(id)) return;
+  throw new VenturiError(op, "invalid_input", "the id of a note has 1 to 128 letters, digits, and . _ : -");
+}
+
+function mustBeOwner(op: string, owner: string): void {
+  if (owner.length <= longestOwner && owner.isWellFormed() && !owner.includes("\0")) return;
+  throw new VenturiError(
+    op,
+    "invalid_input",
+    `the owner's name has at most ${longestOwner} characters, and no zero bytes`,
+  );
+}
+
+/** Of length 1; undefined when it has no direction. */
+function unit(vector: readonly number[]): Float32Array | undefined {
+  const length = Math.hypot(...vector);
+  return Number.isFinite(length) && length > 0 ? Float32Array.from(vector, (value) => value / length) : undefined;
+}
+
+/** Notes by the entry of `memories`. */
+export type MemoryRegistry = Registry<Notes>;
+export const MemoryRegistry = token<MemoryRegistry>("MemoryRegistry");
