@@ -41,10 +41,10 @@ export default definePlugin({
         const notes = resolve(MemoryRegistry).get(store);
         if (notes === undefined) throw new VenturiError("memory.put", "unavailable", `the memory ${store} is disabled`);
         const place = await owners.placeOf(scope, context);
-        const { agent, run, caller: by, signal } = context;
+        const { agent, run, caller: by, signal, traceparent } = context;
         const id = noteOfCall(context.idempotencyKey);
         const note = { id, text, at: clock.now(), agent, run, ...(by === undefined ? {} : { by }) };
-        const { usage, cost } = await notes.put(place, note, { existing: "keep", signal });
+        const { usage, cost } = await notes.put(place, note, { existing: "keep", signal, traceparent });
         if (usage !== undefined) context.spent(usage, cost);
         return `noted as ${id}`;
       },

@@ -42,8 +42,13 @@ export default definePlugin({
           throw new VenturiError("memory.search", "unavailable", `the memory ${store} is disabled`);
         const found = await Promise.all(scopes.map((scope) => owners.find(scope, context)));
         const places = found.filter((place) => place !== undefined);
-        const { signal, run } = context;
-        const { notes: hits, usage, cost, error } = await notes.search({ places, text: query, top, signal, run });
+        const { signal, run, traceparent } = context;
+        const {
+          notes: hits,
+          usage,
+          cost,
+          error,
+        } = await notes.search({ places, text: query, top, signal, run, traceparent });
         if (usage !== undefined) context.spent(usage, cost);
         // Guards have not seen the texts yet: those are in the call's result.
         const told = hits.map(({ id, scope, owner, at, score }) => ({ id, scope, owner, at, score }));

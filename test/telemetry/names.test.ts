@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
+import { NotesInMemory } from "../../plugins/recall-memory/notes.ts";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { serviceMetrics } from "../../src/core/ports/service-metrics.ts";
 import { metrics, spans } from "../../src/telemetry/base/names.ts";
@@ -20,6 +21,7 @@ const promised = {
     "venturi.stream",
     "venturi.backoff",
     "venturi.wait",
+    "venturi.memory",
   ],
   metrics: [
     "gen_ai.client.operation.duration",
@@ -35,6 +37,7 @@ const promised = {
     "venturi.accumulate.duration",
     "venturi.journal.append.duration",
     "venturi.deliver.duration",
+    "venturi.memory.duration",
     "venturi.tool.calls",
     "venturi.tool.eager.saved",
     "venturi.wire.quirks",
@@ -91,6 +94,8 @@ describe("names", () => {
     const telemetry = await createTelemetry(defaultSettings, { log: silentLog });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 9, callEvery: 2 }));
     await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    const memory = telemetry.memory("notes", new NotesInMemory());
+    await memory.list({ tenant: "t", scope: "user", owner: "ana" }, { limit: 1 });
     let text = await telemetry.metrics();
     // Delays of the event loop are sampled; a machine that stalls has no sample for a while.
     do {

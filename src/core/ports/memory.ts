@@ -33,6 +33,8 @@ export interface PutNote {
   readonly most: number;
   /** `keep`: a note with this id stays as it is. */
   readonly existing: "keep" | "replace";
+  /** W3C trace context of the call that asks. */
+  readonly traceparent?: string;
 }
 
 /** `full`: the owner has `most` notes, and nothing was stored. */
@@ -48,6 +50,8 @@ export interface NoteSearch {
   readonly top: number;
   /** For whom, in traces. */
   readonly run?: string;
+  /** W3C trace context of the call that asks. */
+  readonly traceparent?: string;
 }
 
 /** Higher scores are better; they compare within one search only. */

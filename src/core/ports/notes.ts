@@ -40,7 +40,14 @@ export interface NoteQuery {
   readonly top: number;
   /** For whom. */
   readonly run?: string;
+  readonly traceparent?: string | undefined;
   readonly signal?: AbortSignal;
+}
+
+export interface PutOptions {
+  readonly existing: "keep" | "replace";
+  readonly signal?: AbortSignal;
+  readonly traceparent?: string | undefined;
 }
 
 export type NewNote = Pick<Note, "id" | "text" | "at" | "by" | "agent" | "run">;
@@ -71,7 +78,7 @@ export class Notes {
   async put(
     { tenant, scope, owner }: MemoryPlace,
     { text, ...note }: NewNote,
-    { existing, signal }: { readonly existing: "keep" | "replace"; readonly signal?: AbortSignal },
+    { existing, signal, traceparent }: PutOptions,
   ): Promise<Embedded & { readonly outcome: Exclude<PutOutcome, "full"> }> {
     const op = "memory.put";
     const { longest, most } = this.bounds;
@@ -86,7 +93,7 @@ export class Notes {
     return this.#inTime(op, signal, async (until) => {
       const { vector, ...embedded } = await this.#vectorOf(kept, until);
       const given = { ...note, scope, owner, text: kept };
-      const outcome = await this.#store.put({ tenant, note: given, most, existing, ...vector });
+      const outcome = await this.#store.put({ tenant, note: given, most, existing, ...within(traceparent), ...vector });
       if (outcome !== "full") return { ...embedded, outcome };
       const message = `${this.name} has ${most} notes of ${scope} ${owner}, the most it may have; erase some first`;
       throw new VenturiError(op, "too_large", message, { details: { most } });
@@ -99,6 +106,7 @@ export class Notes {
     text,
     top,
     run,
+    traceparent,
     signal,
   }: NoteQuery): Promise<Embedded & { readonly notes: readonly FoundNote[] }> {
     const op = "memory.search";
@@ -107,7 +115,7 @@ export class Notes {
     return this.#inTime(op, signal, async (until) => {
       const { vector, ...embedded } = await this.#vectorOf(asked, until);
       const { near } = this.bounds;
-      const whose = run === undefined ? {} : { run };
+      const whose = { ...within(traceparent), ...(run === undefined ? {} : { run }) };
       const most = Math.min(top, mostFound);
       const found = await this.#store.search({ places, text: asked, top: most, near, ...whose, ...vector });
       return { ...embedded, notes: found };
@@ -169,6 +177,9 @@ export class Notes {
 /** What a call puts: the same however often the call is repeated. */
 export const noteOfCall = (idempotencyKey: string): string =>
   createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 32);
+
+const within = (traceparent: string | undefined): { traceparent?: string } =>
+  traceparent === undefined ? {} : { traceparent };
 
 /** Not every store takes zero bytes and half surrogate pairs. */
 const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");

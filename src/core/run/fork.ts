@@ -15,7 +15,9 @@ export const ForkRequest = z.strictObject({
     .number()
     .int()
     .positive()
-    .describe("seq of the last event taken over: run.started, memory.recalled, generation.finished, tool.finished or round.finished"),
+    .describe(
+      "seq of the last event taken over: run.started, memory.recalled, generation.finished, tool.finished or round.finished",
+    ),
   input: z.union([z.string(), RunInput]).exactOptional().describe("another input; only after run.started"),
   agent: z.string().min(1).exactOptional().describe("another agent; only after run.started"),
   edit: z

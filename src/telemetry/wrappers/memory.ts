@@ -1,18 +1,17 @@
 import { performance } from "node:perf_hooks";
-import { context as active, trace } from "@opentelemetry/api";
 import type { MemoryStore } from "../../core/ports/memory.ts";
 import { attributes, labels, spans } from "../base/names.ts";
-import { originNow } from "../base/origin.ts";
+import { parseTraceparent } from "../base/traceparent.ts";
 import { endSpan } from "./instrumentation.ts";
 import { errorType, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
 import type { Tracing } from "./traces.ts";
 
 /** Wraps a memory with a span and a duration for each operation of a run; no texts. */
 export function measuredMemory(measure: Tracing, name: string, store: MemoryStore): MemoryStore {
-  const timed = async <T>(operation: string, run: string | undefined, work: () => Promise<T>): Promise<T> => {
+  const timed = async <T>(operation: string, asking: Asking, work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
     let outcome: Outcome = good;
-    const span = spanOf(measure, { operation, name, run, start });
+    const span = spanOf(measure, { operation, name, start, ...asking });
     try {
       const value = await work();
       const found = Array.isArray(value) ? value.length : undefined;
@@ -30,38 +29,42 @@ export function measuredMemory(measure: Tracing, name: string, store: MemoryStor
         [attributes.errorType]: errorType(outcome),
       });
       instruments.memoryDuration(set).record((end - start) / 1_000, span?.span.spanContext());
-      if (span !== undefined && run !== undefined) {
+      if (span !== undefined) {
         mark(span.span, outcome);
-        endSpan(measure, run, span.span, span.origin.time(end));
+        endSpan(measure, span.run, span.span, span.origin.time(end));
       }
     }
   };
   return {
-    put: (asked) => timed("put", asked.note.run, () => store.put(asked)),
-    search: (asked) => timed("search", asked.run, () => store.search(asked)),
-    get: (place, id) => timed("get", undefined, () => store.get(place, id)),
-    list: (place, page) => timed("list", undefined, () => store.list(place, page)),
-    erase: (which) => timed("erase", undefined, () => store.erase(which)),
+    put: (asked) => timed("put", { run: asked.note.run, traceparent: asked.traceparent }, () => store.put(asked)),
+    search: (asked) => timed("search", asked, () => store.search(asked)),
+    get: (place, id) => timed("get", {}, () => store.get(place, id)),
+    list: (place, page) => timed("list", {}, () => store.list(place, page)),
+    erase: (which) => timed("erase", {}, () => store.erase(which)),
   };
 }
 
-interface Timed {
+interface Asking {
+  readonly run?: string | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+interface Timed extends Asking {
   readonly operation: string;
   readonly name: string;
-  readonly run: string | undefined;
   readonly start: number;
 }
 
 /** Below the call that asked, or the run itself. What is asked over HTTP has the request's duration. */
-function spanOf(measure: Tracing, { operation, name, run, start }: Timed) {
+function spanOf(measure: Tracing, { operation, name, start, run, traceparent }: Timed) {
   const runTrace = run === undefined ? undefined : measure.traces.get(run);
-  if (runTrace === undefined) return undefined;
-  const above = trace.getSpanContext(active.active()) ?? runTrace.span.spanContext();
-  const origin = runTrace.origin ?? originNow();
+  if (run === undefined || runTrace === undefined) return undefined;
+  const above = parseTraceparent(traceparent) ?? runTrace.span.spanContext();
+  const { origin } = runTrace;
   const span = measure.sdk.tracer.startSpan(
     `${spans.memory} ${operation}`,
     { startTime: origin.time(start), attributes: { [attributes.memoryStore]: name } },
     above,
   );
-  return { span, origin };
+  return { span, origin, run };
 }
