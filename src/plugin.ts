@@ -35,7 +35,14 @@ export type * from "./core/ports/log.ts";
 export { Log } from "./core/ports/log.ts";
 export type * from "./core/ports/memory.ts";
 export type { MemoryPlace } from "./core/ports/memory-owners.ts";
-export type { Embedded as EmbeddedNote, NewNote, NoteBounds, NoteQuery, Notes, PutOptions } from "./core/ports/notes.ts";
+export type {
+  Embedded as EmbeddedNote,
+  NewNote,
+  NoteBounds,
+  NoteQuery,
+  Notes,
+  PutOptions,
+} from "./core/ports/notes.ts";
 export { MemoryRegistry } from "./core/ports/notes.ts";
 export type * from "./core/ports/pipeline.ts";
 export { StreamPipelines } from "./core/ports/pipeline.ts";
