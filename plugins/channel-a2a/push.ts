@@ -10,7 +10,8 @@ const id = "push";
 
 /** Push notifications are deliveries of a webhook: they outlive this process, and only go to hosts that it allows. */
 export function pushStoreOf({ webhook }: Options, { resolve }: PluginContext): PushStore | undefined {
-  const { keyValues: values } = resolve(Journal);
+  const journal = resolve(Journal);
+  const { keyValues: values } = journal;
   if (webhook === undefined || values === undefined) return undefined;
   const list = async (run: string): Promise<readonly JsonObject[]> => {
     const { url, headers } = (await notifiedOf(values, webhook, run)) ?? {};
@@ -26,8 +27,9 @@ export function pushStoreOf({ webhook }: Options, { resolve }: PluginContext): P
         throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", message);
       }
       const headers = typeof token === "string" && token !== "" ? { [tokenHeader]: headerText(token) } : {};
+      const { tenant = "" } = (await journal.get(run)) ?? {};
       for (let tries = 0; tries < 5; tries++) {
-        if (await notifyOf(values, { webhook, run, url, headers })) return (await list(run))[0] ?? {};
+        if (await notifyOf(values, { webhook, run, tenant, url, headers })) return (await list(run))[0] ?? {};
       }
       throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "the configuration is changed by somebody else; try again");
     },

@@ -80,10 +80,11 @@ export class Courier {
   async #hinted(signal: AbortSignal): Promise<void> {
     const { lanes, webhook } = this.#parts;
     for (const run of this.#hints) {
-      if (signal.aborted || !this.#parts.receiver.isFree) return;
+      if (signal.aborted || !this.#parts.receiver.hasRoom) return;
       this.#hints.delete(run);
       const stored = await lanes.get(webhook, run);
-      if (stored !== undefined) await this.#begin(stored, signal);
+      // One that has to wait is found again with its page.
+      if (stored !== undefined && this.#parts.receiver.isFree(stored.lane)) await this.#begin(stored, signal);
     }
   }
 
@@ -91,13 +92,16 @@ export class Courier {
   async #page(signal: AbortSignal): Promise<number> {
     const { lanes, webhook, receiver } = this.#parts;
     const page = await lanes.page(webhook, this.#after);
+    let begun = 0;
     for (const stored of page) {
       if (signal.aborted) return 0;
-      if (!receiver.isFree) return receiver.isDown ? rest : pause; // the rest of the page is looked at again
+      if (!receiver.hasRoom) return pause; // the rest of the page is looked at again
       this.#after = stored.key;
-      if (this.#isDue(stored)) await this.#begin(stored, signal);
+      if (!receiver.isFree(stored.lane) || !this.#isDue(stored)) continue;
+      await this.#begin(stored, signal);
+      begun += 1;
     }
-    if (page.length > 0) return this.#busy.size > 0 ? 0 : pause;
+    if (page.length > 0) return begun > 0 ? 0 : pause;
     this.#after = undefined;
     return rest;
   }
@@ -106,7 +110,7 @@ export class Courier {
     if (lane.done || this.#busy.has(key)) return false;
     const known = this.#retryAt.get(key);
     const { clock, receiver } = this.#parts;
-    if (known !== undefined) return clock.monotonic() >= known.due || receiver.upSince > known.failedAt;
+    if (known !== undefined) return clock.monotonic() >= known.due || receiver.upSince(lane) > known.failedAt;
     if (lane.retryAt === undefined) return true;
     // Of another replica. Not later than the wait itself, whatever the clocks say.
     const wait = Math.min(Math.max(0, lane.retryAt - clock.now()), backoff(lane.attempts, receiver.options.retry));
@@ -178,9 +182,9 @@ export class Courier {
 
   async #bury(lane: Lane, message: Message, { attempts, error }: { attempts: number; error: string }): Promise<void> {
     const { lanes, figures, webhook, clock, log } = this.#parts;
-    const { run, url, headers } = lane;
-    const at = clock.now();
-    await lanes.bury({ webhook, run, message, attempts, error, at, ...(url && { url }), ...(headers && { headers }) });
+    const { run, url, headers, tenant } = lane;
+    const where = { ...(url && { url }), ...(headers && { headers }), ...(tenant && { tenant }) };
+    await lanes.bury({ webhook, run, message, attempts, error, at: clock.now(), ...where });
     figures.buried();
     log.error("a delivery was given up", { webhook, run, id: message.id, attempts, error });
   }

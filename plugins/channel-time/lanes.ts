@@ -13,6 +13,8 @@ const page = 50;
 export interface Lane extends Notified {
   readonly webhook: string;
   readonly run: string;
+  /** Absent in lanes of earlier versions. */
+  readonly tenant?: string;
   /** Of the last message delivered or given up; those up to it are done. */
   readonly place: number;
   /** The next message, once it has failed: the run may be pruned before it succeeds. */
@@ -38,6 +40,7 @@ export interface StoredLane {
 export interface DeadLetter extends Notified {
   readonly webhook: string;
   readonly run: string;
+  readonly tenant?: string;
   readonly message: Message;
   readonly attempts: number;
   readonly error: string;
@@ -106,12 +109,13 @@ export class Lanes {
 
   /** In a lane of its own. The letter goes last: a crash in between sends it once more, under the same id. */
   async replay(letter: DeadLetter): Promise<void> {
-    const { webhook, message, url, headers } = letter;
+    const { webhook, message, url, headers, tenant } = letter;
     const lane = { webhook, run: `replay:${message.id}`, place: 0, pending: message, attempts: 0 } as const;
     await this.begin({
       ...lane,
       passed: true,
       replayed: true,
+      ...(tenant === undefined ? {} : { tenant }),
       ...(url === undefined ? {} : { url }),
       ...(headers && { headers }),
     });

@@ -116,12 +116,30 @@ function dataOf(row: RunRow, event: RunEvent, { content }: WebhookOptions): Reco
   }
   if (event.type === "budget.warned" || event.type === "budget.exceeded") {
     const { budget, of, whose, per, onExceed, limit, spent } = event;
-    return { ...base, percent: event.type === "budget.warned" ? 80 : 100, budget, of, whose, per, onExceed, limit, spent };
+    return {
+      ...base,
+      percent: event.type === "budget.warned" ? 80 : 100,
+      budget,
+      of,
+      whose,
+      per,
+      onExceed,
+      limit,
+      spent,
+    };
   }
   if (!isTerminal(event)) return base;
   const { rounds, usage } = event;
   const how = event.type === "run.finished" ? { finish: event.finish } : { code: event.error.code };
   const words = event.type === "run.failed" ? { error: event.error.err } : {};
   const status = event.type === "run.finished" ? "finished" : "failed";
-  return { ...base, status, ...how, rounds, usage, ...costsOf(event), ...(content ? { output: event.output, ...words } : {}) };
+  return {
+    ...base,
+    status,
+    ...how,
+    rounds,
+    usage,
+    ...costsOf(event),
+    ...(content ? { output: event.output, ...words } : {}),
+  };
 }

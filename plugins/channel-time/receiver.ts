@@ -4,14 +4,36 @@ import type { Message } from "./message.ts";
 import { signedHeaders } from "./sign.ts";
 import { backoff, type WebhookOptions } from "./webhook-options.ts";
 
+/** Where a delivery goes, and whose run it tells of. */
+export type Addressed = Notified & { readonly tenant?: string };
+
 export type Delivered =
   | { readonly kind: "ok" }
   /** `final`: no further try can succeed. */
   | { readonly kind: "failed"; readonly error: string; readonly final: boolean; readonly retryAfter?: number };
 
-/** Failures in a row, of whatever runs, after which the receiver counts as down and is asked by one delivery at a time. */
+/** Failures in a row, of one tenant at one address, after which it is asked by one delivery of this tenant at a time. */
 const downAfter = 5;
 const longestProbe = 60_000;
+/** Tenants and addresses whose failures are known. */
+const mostKnown = 5_000;
+
+/** How an address is doing for one tenant: no tenant's failures are counted against another. */
+interface Health {
+  failures: number;
+  busy: number;
+  /** By the monotonic clock. */
+  probeAt: number;
+  /** When it last came back, by the monotonic clock: whoever failed before may try at once. */
+  upSince: number;
+}
+
+const unknown: Readonly<Health> = {
+  failures: 0,
+  busy: 0,
+  probeAt: Number.NEGATIVE_INFINITY,
+  upSince: Number.NEGATIVE_INFINITY,
+};
 
 /** Whoever is at the other end of a webhook: how it is reached, and how it is doing. */
 export class Receiver {
@@ -19,11 +41,9 @@ export class Receiver {
   readonly #clock: Clock;
   readonly #fetch: EgressFetch;
   readonly #masked: (text: string) => string;
-  #failures = 0;
   #busy = 0;
-  #probeAt = Number.NEGATIVE_INFINITY;
-  /** When it was last down, by the monotonic clock: whoever failed before may try at once. */
-  upSince = Number.NEGATIVE_INFINITY;
+  readonly #busyOf = new Map<string, number>();
+  readonly #health = new Map<string, Health>();
 
   constructor(options: WebhookOptions, clock: Clock, fetchOf = ownFetch) {
     this.options = options;
@@ -32,29 +52,42 @@ export class Receiver {
     this.#masked = redactor(Object.fromEntries(this.#secrets.map((secret, index) => [`secret ${index + 1}`, secret])));
   }
 
-  get isDown(): boolean {
-    return this.#failures >= downAfter;
+  /** Whether any delivery may begin now. */
+  get hasRoom(): boolean {
+    return this.#busy < this.options.concurrency;
   }
 
-  get failures(): number {
-    return this.#failures;
+  /** Whether a delivery there may begin now. A tenant gets at most half of the places. */
+  isFree(where: Addressed): boolean {
+    const { tenant = "" } = where;
+    const share = Math.ceil(this.options.concurrency / 2);
+    if (!this.hasRoom || (this.#busyOf.get(tenant) ?? 0) >= share) return false;
+    const { failures, busy, probeAt } = this.#healthOf(where);
+    return failures < downAfter || (busy === 0 && this.#clock.monotonic() >= probeAt);
   }
 
-  /** Whether a delivery may begin now. */
-  get isFree(): boolean {
-    if (!this.isDown) return this.#busy < this.options.concurrency;
-    return this.#busy === 0 && this.#clock.monotonic() >= this.#probeAt;
+  upSince(where: Addressed): number {
+    return this.#healthOf(where).upSince;
   }
 
-  async deliver(message: Message, where: Notified = {}, signal?: AbortSignal): Promise<Delivered> {
-    this.#busy += 1;
+  async deliver(message: Message, where: Addressed = {}, signal?: AbortSignal): Promise<Delivered> {
+    const { tenant = "" } = where;
+    const health = this.#known(where);
+    const count = (by: 1 | -1) => {
+      this.#busy += by;
+      health.busy += by;
+      const left = (this.#busyOf.get(tenant) ?? 0) + by;
+      if (left === 0) this.#busyOf.delete(tenant);
+      else this.#busyOf.set(tenant, left);
+    };
+    count(1);
     try {
       const delivered = await this.#send(message, where, signal);
-      if (delivered.kind === "ok") this.#worked();
-      else if (!signal?.aborted && !delivered.final) this.#failed(delivered.retryAfter ?? 0);
+      if (delivered.kind === "ok") this.#worked(health);
+      else if (!signal?.aborted && !delivered.final) this.#failed(health, delivered.retryAfter ?? 0);
       return delivered;
     } finally {
-      this.#busy -= 1;
+      count(-1);
     }
   }
 
@@ -96,15 +129,33 @@ export class Receiver {
     }
   }
 
-  #worked(): void {
-    if (this.isDown) this.upSince = this.#clock.monotonic();
-    this.#failures = 0;
+  #worked(health: Health): void {
+    if (health.failures >= downAfter) health.upSince = this.#clock.monotonic();
+    health.failures = 0;
   }
 
-  #failed(retryAfter: number): void {
-    this.#failures += 1;
-    const wait = Math.min(longestProbe, backoff(this.#failures - downAfter, this.options.retry));
-    this.#probeAt = this.#clock.monotonic() + Math.max(wait, retryAfter);
+  #failed(health: Health, retryAfter: number): void {
+    health.failures += 1;
+    const wait = Math.min(longestProbe, backoff(health.failures - downAfter, this.options.retry));
+    health.probeAt = this.#clock.monotonic() + Math.max(wait, retryAfter);
+  }
+
+  #healthOf(where: Addressed): Readonly<Health> {
+    return this.#health.get(this.#keyOf(where)) ?? unknown;
+  }
+
+  #known(where: Addressed): Health {
+    const key = this.#keyOf(where);
+    const health = this.#health.get(key) ?? { ...unknown };
+    this.#health.delete(key);
+    this.#health.set(key, health);
+    const [longestUnused] = this.#health.keys();
+    if (this.#health.size > mostKnown && longestUnused !== undefined) this.#health.delete(longestUnused);
+    return health;
+  }
+
+  #keyOf({ tenant = "", url = this.options.url ?? "" }: Addressed): string {
+    return `${tenant}\n${URL.canParse(url) ? new URL(url).origin : url}`;
   }
 }
 

@@ -144,7 +144,7 @@ export class Webhooks {
       const url = urlFor(webhook, options, row);
       if (url === undefined) continue;
       const isOwn = url === options.url ? {} : { url };
-      await this.lanes.begin({ webhook, run: row.run, place: 0, attempts: 0, ...isOwn });
+      await this.lanes.begin({ webhook, run: row.run, tenant: row.tenant, place: 0, attempts: 0, ...isOwn });
       this.#couriers.get(webhook)?.hint(row.run);
     }
     this.#met.add(row.run);

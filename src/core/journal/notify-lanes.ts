@@ -17,7 +17,7 @@ export interface Notified {
  */
 export async function notifyOf(
   values: KeyValues,
-  { webhook, run, ...where }: Notified & { readonly webhook: string; readonly run: string },
+  { webhook, run, ...where }: Notified & { readonly webhook: string; readonly run: string; readonly tenant: string },
 ): Promise<boolean> {
   const key = laneKey(webhook, run);
   const found = await values.get(notifySpace, key);

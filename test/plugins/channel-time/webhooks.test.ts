@@ -100,6 +100,33 @@ budgets: { all: { of: service, tokens: 100, per: month } }`);
     expect(told[0]?.data.cost).to.be.greaterThan(0);
   });
 
+  for (const [fault, answer] of [
+    ["never answers", () => new Promise<number>(() => {})],
+    ["fails", () => 500],
+  ] as const) {
+    it(`one tenant's receiver that ${fault} delays no other tenant's`, async () => {
+      const bad = new TestReceiver();
+      bad.answer = answer;
+      const badUrl = await bad.open();
+      const names = `["${new URL(url).host}", "${new URL(badUrl).host}"]`;
+      const hosts = `hosts: ${names}, allowPrivate: ${names}`;
+      service = await serviceOf(`webhooks:
+  own: { secret: ${secret}, runs: notify, timeout: 1h, concurrency: 4, retry: { first: 1h, longest: 1h }, ${hosts} }`);
+      const told = (to: string, tenant: string) =>
+        service.host.runs.start(
+          { agent: "assistant", input: { text: "Hello." }, notify: { webhook: "own", url: to } },
+          { tenant },
+        );
+      const [first] = await Promise.all(Array.from({ length: 20 }, () => told(badUrl, "loud")));
+      if (fault === "fails") await until(() => bad.received.length >= 5);
+      const { run } = await told(url, "quiet");
+      await until(() => receiver.taken.some(({ body }) => body.data.run === run));
+      expect(receiver.received.map(({ body }) => body.data.run)).not.to.include(first?.run);
+      await service.close();
+      await bad.close();
+    });
+  }
+
   it("give up after their attempts, list the dead letter, and send it again on request under the same id", async () => {
     service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, attempts: 1 } }`);
     receiver.answer = () => 503;
