@@ -6,6 +6,7 @@ import { questionPrefix, requestTag, settle } from "./call.ts";
 import { serveListen } from "./listen.ts";
 import { dispatch } from "./methods.ts";
 import type { Options } from "./options.ts";
+import type { Published } from "./published.ts";
 import { answer } from "./questions.ts";
 import { type Place, readPlace, writePlace } from "./request-state.ts";
 import { type Client, legacyClient, modernClient, sessionId } from "./revision.ts";
@@ -25,8 +26,12 @@ import type { Serving } from "./serving.ts";
 
 type Host = ChannelHost<FastifyInstance>;
 
+export interface Settings extends Pick<Options, "prefix" | "taskAfter"> {
+  readonly published: Published;
+}
+
 /** Stateless Streamable HTTP. A request of 2026-07-28 says so in its body; any other is of an older revision. */
-export function mountMcp(host: Host, options: Options): void {
+export function mountMcp(host: Host, options: Settings): void {
   const { server } = host;
   const { prefix } = options;
   const schema = { summary: "Model Context Protocol: agents as tools", tags: ["mcp"] };
@@ -44,7 +49,7 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-async function receive(host: Host, options: Options, exchange: Exchange): Promise<unknown> {
+async function receive(host: Host, options: Settings, exchange: Exchange): Promise<unknown> {
   const { request, reply } = exchange;
   const body = request.body;
   host.caller(request); // an unknown caller learns nothing, whatever it sent
@@ -79,7 +84,7 @@ interface Served {
   readonly message: RpcRequest;
 }
 
-async function serve(host: Host, options: Options, { exchange, client, message }: Served): Promise<unknown> {
+async function serve(host: Host, options: Settings, { exchange, client, message }: Served): Promise<unknown> {
   if (client.era === "modern" && message.method === "subscriptions/listen") {
     return serveListen(host, { ...exchange, message });
   }
@@ -98,7 +103,7 @@ async function serve(host: Host, options: Options, { exchange, client, message }
 
 function servingOf(
   host: Host,
-  { taskAfter }: Options,
+  { taskAfter, published }: Settings,
   { exchange, client, message, outlet }: Served & { readonly outlet: Outlet },
 ): Serving {
   const { request } = exchange;
@@ -108,6 +113,7 @@ function servingOf(
   return {
     id: message.id,
     runs: host.runsFor(request),
+    published,
     client,
     by: host.caller(request).id,
     may: { approve: scopes.includes("approve"), see: scopes.includes("see") },
@@ -173,7 +179,7 @@ const frame = (message: Json, id?: string): string =>
   `event: message\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
 
 /** The stream of a call that was lost, from the event after the last one seen. */
-async function comeBack(host: Host, options: Options, exchange: Exchange): Promise<unknown> {
+async function comeBack(host: Host, options: Settings, exchange: Exchange): Promise<unknown> {
   const { request, reply } = exchange;
   host.caller(request);
   const last = request.headers["last-event-id"];

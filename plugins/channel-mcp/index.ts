@@ -3,6 +3,7 @@ import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountCallback } from "./callback.ts";
 import { mountMcp } from "./http.ts";
 import { Options } from "./options.ts";
+import { Published } from "./published.ts";
 
 export default definePlugin({
   name: "channel-mcp",
@@ -11,7 +12,7 @@ export default definePlugin({
   options: Options,
   create: (options, context): Channel<FastifyInstance> => ({
     mount: (host) => {
-      mountMcp(host, options);
+      mountMcp(host, { ...options, published: new Published(options, context.folder) });
       mountCallback(host, options.prefix, context);
     },
   }),

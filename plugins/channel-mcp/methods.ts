@@ -20,10 +20,13 @@ const shared = { tools: {}, resources: {}, prompts: {}, completions: {} };
 const common: Readonly<Record<string, Method>> = {
   "tools/list": ({ runs, client }) => ({ tools: toolsOf(runs, { isLegacy: client.era === "legacy" }), ...cached }),
   "tools/call": callTool,
-  "prompts/list": ({ runs }) => ({ prompts: promptsOf(runs), ...cached }),
-  "prompts/get": ({ runs }, params) => getPrompt(runs, params),
+  "prompts/list": (serving) => ({ prompts: promptsOf(serving), ...cached }),
+  "prompts/get": getPrompt,
   "resources/list": async (serving, params) => ({ ...(await listResources(serving, params)), ...fresh }),
-  "resources/templates/list": () => ({ resourceTemplates, ...cached }),
+  "resources/templates/list": ({ published }) => ({
+    resourceTemplates: [...published.templates, ...resourceTemplates],
+    ...cached,
+  }),
   "resources/read": async (serving, params) => ({ ...(await readResource(serving, params)), ...fresh }),
   "completion/complete": ({ runs }, params) => complete(runs, params),
 };

@@ -1,6 +1,31 @@
 import { Duration } from "venturi/plugin";
 import { z } from "zod";
 
+const PublishedResource = z
+  .strictObject({
+    uri: z.string().min(1).describe("its address; with `{name}` in it, a template"),
+    name: z.string().min(1),
+    description: z.string().optional(),
+    mimeType: z.string().default("text/plain"),
+    text: z.string().optional().describe("the content; `{{name}}` is what stood for `{name}` in the address"),
+    file: z.string().optional().describe("a file with the content, relative to the config's folder"),
+  })
+  .refine(({ text, file }) => (text === undefined) !== (file === undefined), { error: "give either text or file" })
+  .refine(({ uri, file }) => file === undefined || !uri.includes("{"), { error: "a template has a text" });
+export type PublishedResource = z.output<typeof PublishedResource>;
+
+const PublishedPrompt = z.strictObject({
+  description: z.string().optional(),
+  arguments: z
+    .record(z.string(), z.strictObject({ description: z.string().optional(), required: z.boolean().default(false) }))
+    .default({}),
+  messages: z
+    .array(z.strictObject({ role: z.enum(["user", "assistant"]), content: z.record(z.string(), z.unknown()) }))
+    .min(1)
+    .describe("as the protocol has them; `{{name}}` in a text is the argument"),
+});
+export type PublishedPrompt = z.output<typeof PublishedPrompt>;
+
 export const Options = z.strictObject({
   prefix: z
     .string()
@@ -10,5 +35,7 @@ export const Options = z.strictObject({
   taskAfter: Duration.default(10_000).describe(
     "a call that takes longer is answered with the handle of its task, where the client takes tasks",
   ),
+  resources: z.array(PublishedResource).default([]).describe("resources besides runs and sessions"),
+  prompts: z.record(z.string(), PublishedPrompt).default({}).describe("prompts besides those of the agents"),
 });
 export type Options = z.output<typeof Options>;

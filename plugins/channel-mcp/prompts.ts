@@ -1,14 +1,25 @@
 import type { AgentInfo, Runs } from "venturi/plugin";
 import { agentNamed, inputsOf } from "./agents.ts";
+import type { PublishedPrompt } from "./options.ts";
+import { filled } from "./published.ts";
 import { invalidParams, isObject, type Json } from "./rpc.ts";
+import type { Serving } from "./serving.ts";
 
-/** An agent as a prompt: a form of its inputs. What it is told by its operator stays here. */
-export const promptsOf = (runs: Runs): Json[] =>
-  runs.agents().map((agent) => ({
+/** The operator's, and agents as prompts: a form of their inputs. What an agent is told by its operator stays here. */
+export function promptsOf({ runs, published }: Serving): Json[] {
+  const written = [...published.prompts].map(([name, { description, arguments: given }]) => ({
+    name,
+    ...(description === undefined ? {} : { description }),
+    arguments: Object.entries(given).map(([argument, facts]) => ({ name: argument, ...facts })),
+  }));
+  const agents = runs.agents().filter(({ name }) => !published.prompts.has(name));
+  const forms = agents.map((agent) => ({
     name: agent.name,
     ...(agent.description === undefined ? {} : { description: agent.description }),
     arguments: argumentsOf(agent),
   }));
+  return [...written, ...forms];
+}
 
 function argumentsOf(agent: AgentInfo): Json[] {
   const required = Array.isArray(agent.inputs?.required) ? agent.inputs.required : [];
@@ -20,9 +31,11 @@ function argumentsOf(agent: AgentInfo): Json[] {
   return own.length > 0 ? own : [{ name: "input", description: "What the agent is asked", required: true }];
 }
 
-export function getPrompt(runs: Runs, { name, arguments: given }: Json): Json {
-  const agent = agentNamed(runs, name);
+export function getPrompt({ runs, published }: Serving, { name, arguments: given }: Json): Json {
   const values = isObject(given) ? given : {};
+  const written = published.prompts.get(String(name));
+  if (written !== undefined) return writtenPrompt(written, values);
+  const agent = agentNamed(runs, name);
   const names = argumentsOf(agent).map((argument) => String(argument.name));
   const unknown = Object.keys(values).find((key) => !names.includes(key));
   if (unknown !== undefined) throw invalidParams(`${agent.name} takes no argument ${unknown}`);
@@ -32,6 +45,15 @@ export function getPrompt(runs: Runs, { name, arguments: given }: Json): Json {
     ...(agent.description === undefined ? {} : { description: agent.description }),
     messages: [{ role: "user", content: { type: "text", text } }],
   };
+}
+
+function writtenPrompt({ description, arguments: declared, messages }: PublishedPrompt, given: Json): Json {
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(declared, key));
+  if (unknown !== undefined) throw invalidParams(`the prompt takes no argument ${unknown}`);
+  const missing = Object.entries(declared).find(([key, { required }]) => required && given[key] === undefined);
+  if (missing !== undefined) throw invalidParams(`the argument ${missing[0]} is missing`);
+  const values = Object.fromEntries(Object.keys(declared).map((key) => [key, String(given[key] ?? "")]));
+  return { ...(description === undefined ? {} : { description }), messages: filled(messages, values) };
 }
 
 const mostValues = 100;

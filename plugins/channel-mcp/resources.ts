@@ -9,11 +9,13 @@ const pageSize = 50;
 const mostTurns = 100;
 
 /** Runs that the caller's key may see, newest first, and the sessions they belong to. */
-export async function listResources({ runs, may }: Serving, { cursor }: Json): Promise<Json> {
-  if (!may.see) return { resources: [] };
+export async function listResources({ runs, may, published }: Serving, { cursor }: Json): Promise<Json> {
+  const written = cursor === undefined ? published.resources : [];
+  if (!may.see) return { resources: written };
   const page = await runs.list({ limit: pageSize, mayLag: true, ...(typeof cursor === "string" ? { cursor } : {}) });
   const sessions = new Set(page.runs.flatMap(({ session }) => session ?? []));
   const resources = [
+    ...written,
     ...page.runs.map((row) => ({
       uri: runUri(row.run),
       name: row.run,
@@ -42,8 +44,10 @@ export const resourceTemplates: readonly Json[] = [
   },
 ];
 
-export async function readResource({ runs, client }: Serving, params: Json): Promise<Json> {
+export async function readResource({ runs, client, published }: Serving, params: Json): Promise<Json> {
   const uri = textParam(params, "uri");
+  const written = await published.read(uri);
+  if (written !== undefined) return { contents: [written] };
   const run = runOf(uri);
   const session = nameIn(uri, "sessions");
   try {

@@ -1,4 +1,5 @@
 import type { Runs } from "venturi/plugin";
+import type { Published } from "./published.ts";
 import type { Client } from "./revision.ts";
 import type { Id, Json } from "./rpc.ts";
 
@@ -6,6 +7,7 @@ import type { Id, Json } from "./rpc.ts";
 export interface Serving {
   readonly id: Id;
   readonly runs: Runs;
+  readonly published: Published;
   readonly client: Client;
   /** Id of the caller's key. */
   readonly by: string;

@@ -1,7 +1,7 @@
 // Tools of the agents in agents.mjs: what the conformance suite wants to see in the results of calls.
 import { RichOutput } from "venturi/plugin";
 
-const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const wav = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 const pdf = Buffer.from("%PDF-1.4").toString("base64");
 const nothing = { type: "object", properties: {} };
@@ -86,6 +86,15 @@ export const wait = {
       });
     }),
 };
+const form = (description, properties, call) => ({
+  description,
+  parameters: { type: "object", properties },
+  approval: "always",
+  call,
+});
+export const person = form("Greets", { name: { type: "string" } }, ({ name }) => `Hello, ${name}!`);
+export const state = form("Goes on", { ok: { type: "boolean" } }, () => "state-ok");
+export const color = form("Paints", { color: { type: "string" } }, ({ color: wanted }) => `painted ${wanted}`);
 export const confirm = {
   description: "Deletes a file",
   parameters: { type: "object", properties: { filename: { type: "string" } } },
