@@ -1,5 +1,5 @@
 import type { Billed } from "venturi/plugin";
-import { bill } from "./money.ts";
+import { Ledger } from "./money.ts";
 import type { AppendColumns, AttemptEnd, DigestRow } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
@@ -31,23 +31,24 @@ export class Appends {
   append(columns: AppendColumns): { fenced: number[]; work: boolean } {
     const fenced: number[] = [];
     let work = false;
+    const ledger = new Ledger(this.#ask);
     const now = this.#ask.get<{ now: number }>(sql.readClock)?.now ?? 0;
     for (const [index, run] of columns.runs.entries()) {
       const row = rowAt(columns, index);
       const id = this.#ids.get(run) ?? this.#learn(run);
-      const put = id === undefined ? undefined : this.#put(row, id, now);
+      const put = id === undefined ? undefined : this.#put(row, { id, now, ledger });
       if (put === undefined && (id === undefined || !this.#isThere(row, id))) fenced.push(index);
       if (put === undefined || row.end !== undefined) this.#ids.delete(run);
       if (put?.freed) work = true;
     }
+    ledger.write();
     return { fenced, work };
   }
 
   /** Whether it freed something to claim; undefined when it was fenced. */
   #put(
     { base, head, epoch, body, asks, end, digest, billed }: Row,
-    id: number,
-    now: number,
+    { id, now, ledger }: { readonly id: number; readonly now: number; readonly ledger: Ledger },
   ): { freed: boolean } | undefined {
     if (head > base) {
       const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
@@ -55,7 +56,7 @@ export class Appends {
       this.#ask.run(sql.advance, head, lastInsertRowid, now, id);
       if (asks !== 0) this.#ask.run(sql.ask, asks, id);
     }
-    if (billed !== undefined) bill(this.#ask, id, billed);
+    if (billed !== undefined) ledger.bill(id, billed);
     if (end === undefined) return stays;
     const [left] = this.#ask.all<{ session: string | null; state: string }>(sql.leave, { id, epoch, head, ...end });
     if (left && digest !== undefined) this.keepDigest(id, digest);

@@ -1,4 +1,14 @@
-import type { Balance, Billed, Reached, Reservation, Reserved, UsageQuery, UsageRow } from "venturi/plugin";
+import type {
+  Amount,
+  Balance,
+  Billed,
+  Reached,
+  Reservation,
+  Reserved,
+  UsageEntry,
+  UsageQuery,
+  UsageRow,
+} from "venturi/plugin";
 import type { Statements } from "./statements.ts";
 
 const keys = ["day", "tenant", "agent", "model", "key", "user"] as const;
@@ -18,18 +28,16 @@ const quoted = (names: readonly string[]): string => names.map((name) => `"${nam
 const addUsage = `INSERT INTO usage (${quoted([...keys, ...figures])}) VALUES (${[...keys, ...figures].map(() => "?").join(", ")})
   ON CONFLICT DO UPDATE SET ${figures.map((figure) => `${figure} = ${figure} + excluded.${figure}`).join(", ")}`;
 
-const charge = "UPDATE accounts SET nanos = nanos + ?, tokens = tokens + ? WHERE account = ?";
-const giveBack = `UPDATE accounts SET held_nanos = held_nanos - h.nanos, held_tokens = held_tokens - h.tokens
-  FROM holds h WHERE h.run = ?1 AND h.account = accounts.account`;
-const forgetHolds = "DELETE FROM holds WHERE run = ?";
+const change = `UPDATE accounts SET nanos = nanos + ?, tokens = tokens + ?, held_nanos = held_nanos + ?, held_tokens = held_tokens + ?
+  WHERE account = ?`;
+const letGo = "DELETE FROM holds WHERE run = :id RETURNING account, nanos, tokens";
+const hold = (count: number): string =>
+  `INSERT INTO holds (run, account, nanos, tokens) VALUES ${Array.from({ length: count }, () => "(?, ?, ?, ?)").join(", ")}`;
 
 const findOwned = "SELECT id FROM runs WHERE run = ? AND epoch = ? AND state = 'running'";
 const openAccount = `INSERT INTO accounts (account, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = max(until, excluded.until)
   RETURNING nanos, tokens, held_nanos AS heldNanos, held_tokens AS heldTokens, level`;
 const setLevel = "UPDATE accounts SET level = ? WHERE account = ?";
-const hold = "INSERT INTO holds (run, account, nanos, tokens) VALUES (?, ?, ?, ?)";
-const addHeld = "UPDATE accounts SET held_nanos = held_nanos + ?, held_tokens = held_tokens + ? WHERE account = ?";
-
 const readAccount = `SELECT nanos, tokens, held_nanos AS heldNanos, held_tokens AS heldTokens, level FROM accounts WHERE account = ?`;
 
 export const forgetAccounts = `DELETE FROM accounts WHERE until < unixepoch() * 1000
@@ -43,39 +51,120 @@ interface AccountRow {
   readonly level: number;
 }
 
-/** In the transaction of the append whose events it is about. `id`: of the run's row. */
-export function bill(ask: Statements, id: number, { usage, spent, release }: Billed): void {
-  for (const entry of usage)
-    ask.run(addUsage, ...keys.map((key) => entry[key]), ...figures.map((figure) => entry[figure]));
-  for (const { account, nanos, tokens } of spent) ask.run(charge, nanos, tokens, account);
-  if (release) letGo(ask, id);
+/** An account within a transaction: as it was read, if it was, and what has changed since. */
+interface Touched {
+  row: AccountRow | undefined;
+  nanos: number;
+  tokens: number;
+  heldNanos: number;
+  heldTokens: number;
 }
 
-export function reserve(ask: Statements, { ownership: { run, epoch }, holds }: Reservation): Reserved {
-  const id = ask.get<{ id: number }>(findOwned, run, epoch)?.id;
-  if (id === undefined) return { kind: "fenced" };
-  letGo(ask, id);
-  const reached: Reached[] = [];
-  const over: Balance[] = [];
-  for (const { account, nanos, tokens, maxNanos = Infinity, maxTokens = Infinity, until } of holds) {
-    const row = ask.get<AccountRow>(openAccount, account, until);
-    if (row === undefined) continue;
-    const { spent, held } = balanceOf(row);
-    const isOver = spent.nanos + held.nanos + nanos > maxNanos || spent.tokens + held.tokens + tokens > maxTokens;
-    if (isOver) over.push({ account, spent, held });
-    const isNear = spent.nanos >= 0.8 * maxNanos || spent.tokens >= 0.8 * maxTokens;
-    const level = isOver ? 100 : isNear ? 80 : undefined;
-    if (level === undefined || level <= row.level) continue;
-    reached.push({ account, spent, level });
-    ask.run(setLevel, level, account);
+/**
+ * What one transaction does to sums and accounts. Its runs mostly share them, so each is read and written once, by `write` at the
+ * end of the transaction.
+ */
+export class Ledger {
+  readonly #ask: Statements;
+  readonly #accounts = new Map<string, Touched>();
+  /** By their keys. */
+  readonly #usage = new Map<string, number[]>();
+
+  constructor(ask: Statements) {
+    this.#ask = ask;
   }
-  if (over.length > 0) return { kind: "over", over, reached };
-  for (const { account, nanos, tokens } of holds) {
-    ask.run(hold, id, account, nanos, tokens);
-    ask.run(addHeld, nanos, tokens, account);
+
+  /** With the append whose events it is about. `id`: of the run's row. */
+  bill(id: number, { usage, spent, release }: Billed): void {
+    for (const entry of usage) this.#use(entry);
+    for (const { account, nanos, tokens } of spent) {
+      const touched = this.#of(account);
+      touched.nanos += nanos;
+      touched.tokens += tokens;
+    }
+    if (release) this.#letGo(id);
   }
-  return { kind: "held", reached };
+
+  reserve({ ownership: { run, epoch }, holds }: Reservation): Reserved {
+    const id = this.#ask.get<{ id: number }>(findOwned, run, epoch)?.id;
+    if (id === undefined) return { kind: "fenced" };
+    this.#letGo(id);
+    const reached: Reached[] = [];
+    const over: Balance[] = [];
+    for (const { account, nanos, tokens, maxNanos = Infinity, maxTokens = Infinity, until } of holds) {
+      const { spent, held, level: before } = this.#open(account, until);
+      const isOver = spent.nanos + held.nanos + nanos > maxNanos || spent.tokens + held.tokens + tokens > maxTokens;
+      if (isOver) over.push({ account, spent, held });
+      const isNear = spent.nanos >= 0.8 * maxNanos || spent.tokens >= 0.8 * maxTokens;
+      const level = isOver ? 100 : isNear ? 80 : undefined;
+      if (level === undefined || level <= before) continue;
+      reached.push({ account, spent, level });
+      this.#raise(account, level);
+    }
+    if (over.length > 0) return { kind: "over", over, reached };
+    for (const { account, nanos, tokens } of holds) this.#hold(account, nanos, tokens);
+    if (holds.length > 0)
+      this.#ask.run(hold(holds.length), ...holds.flatMap(({ account, nanos, tokens }) => [id, account, nanos, tokens]));
+    return { kind: "held", reached };
+  }
+
+  write(): void {
+    for (const [account, { nanos, tokens, heldNanos, heldTokens }] of this.#accounts)
+      if (nanos !== 0 || tokens !== 0 || heldNanos !== 0 || heldTokens !== 0)
+        this.#ask.run(change, nanos, tokens, heldNanos, heldTokens, account);
+    for (const [name, sums] of this.#usage) this.#ask.run(addUsage, ...(JSON.parse(name) as string[]), ...sums); // written below
+  }
+
+  #use(entry: UsageEntry): void {
+    const name = JSON.stringify(keys.map((key) => entry[key]));
+    const sums = this.#usage.get(name) ?? figures.map(() => 0);
+    for (const [index, figure] of figures.entries()) sums[index] = (sums[index] ?? 0) + entry[figure];
+    this.#usage.set(name, sums);
+  }
+
+  #letGo(id: number): void {
+    for (const { account, nanos, tokens } of this.#ask.all<Amount & { account: string }>(letGo, { id }))
+      this.#hold(account, -nanos, -tokens);
+  }
+
+  #hold(account: string, nanos: number, tokens: number): void {
+    const touched = this.#of(account);
+    touched.heldNanos += nanos;
+    touched.heldTokens += tokens;
+  }
+
+  #open(account: string, until: number): Pick<Balance, "spent" | "held"> & { level: number } {
+    const touched = this.#of(account);
+    touched.row ??= this.#ask.get<AccountRow>(openAccount, account, until) ?? nothing;
+    const { row, ...changed } = touched;
+    return { ...balanceOf(sum(row, changed)), level: row.level };
+  }
+
+  #raise(account: string, level: number): void {
+    const touched = this.#of(account);
+    touched.row = { ...(touched.row ?? nothing), level };
+    this.#ask.run(setLevel, level, account);
+  }
+
+  #of(account: string): Touched {
+    let touched = this.#accounts.get(account);
+    if (touched === undefined) {
+      touched = { row: undefined, nanos: 0, tokens: 0, heldNanos: 0, heldTokens: 0 };
+      this.#accounts.set(account, touched);
+    }
+    return touched;
+  }
 }
+
+const nothing: AccountRow = { nanos: 0, tokens: 0, heldNanos: 0, heldTokens: 0, level: 0 };
+
+const sum = (row: AccountRow, changed: Omit<Touched, "row">): AccountRow => ({
+  nanos: row.nanos + changed.nanos,
+  tokens: row.tokens + changed.tokens,
+  heldNanos: row.heldNanos + changed.heldNanos,
+  heldTokens: row.heldTokens + changed.heldTokens,
+  level: row.level,
+});
 
 export function balances(ask: Statements, accounts: readonly string[]): Balance[] {
   return accounts.flatMap((account) => {
@@ -88,11 +177,6 @@ const balanceOf = ({ nanos, tokens, heldNanos, heldTokens }: AccountRow): Pick<B
   spent: { nanos, tokens },
   held: { nanos: heldNanos, tokens: heldTokens },
 });
-
-function letGo(ask: Statements, id: number): void {
-  ask.run(giveBack, id);
-  ask.run(forgetHolds, id);
-}
 
 export function usage(ask: Statements, { by, since, until, only = {} }: UsageQuery): UsageRow[] {
   const wanted = keys.filter((key) => only[key] !== undefined);

@@ -21,7 +21,7 @@ import type {
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { forgetLog, overwriteRemoved } from "./erasure.ts";
-import { balances, forgetAccounts, reserve, usage } from "./money.ts";
+import { balances, forgetAccounts, Ledger, usage } from "./money.ts";
 import type {
   AppendColumns,
   BlobRow,
@@ -257,7 +257,12 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   reserve(reservations: readonly Reservation[]): Reserved[] {
-    return this.#write(() => reservations.map((reservation) => reserve(this.#ask, reservation)));
+    return this.#write(() => {
+      const ledger = new Ledger(this.#ask);
+      const answers = reservations.map((reservation) => ledger.reserve(reservation));
+      ledger.write();
+      return answers;
+    });
   }
 
   balances(accounts: readonly string[]): Balance[] {

@@ -191,6 +191,34 @@ export function moneyCases(bench: JournalBench): void {
       assert.deepEqual(await levels(201), []);
     });
 
+    it("that many runs share are held and settled together, but for those whose run is another's", async () => {
+      const journal = await bench.open();
+      if (journal.reserve === undefined) return;
+      const shared = freshName("account");
+      const runs = await Promise.all(Array.from({ length: 9 }, () => billed(journal, freshName("tenant"))));
+      const [lost] = runs;
+      assert.ok(lost);
+      await journal.release(lost.ownership);
+      const hold = { nanos: 10, tokens: 1, maxNanos: 1_000, until };
+      const own = runs.map(({ ownership }) => `${shared}-${ownership.run}`);
+      const answers = await Promise.all(
+        runs.map(({ reserve }, index) =>
+          reserve([
+            { ...hold, account: shared },
+            { ...hold, account: own[index] ?? "" },
+          ]),
+        ),
+      );
+      assert.deepEqual(answers.map(kindOf), ["fenced", ...Array.from({ length: 8 }, () => "held")]);
+      const heldOf = async (account: string) => (await journal.balances?.([account]))?.[0]?.held.nanos;
+      const seen = await Promise.all([heldOf(shared), heldOf(own[1] ?? "")]);
+      assert.deepEqual(seen, journal.balances === undefined ? [undefined, undefined] : [80, 10]);
+      await Promise.all(runs.slice(1).map(({ append }) => append(spoken(1, 0.000_000_02))));
+      const [end] = (await journal.balances?.([shared])) ?? [];
+      if (journal.balances !== undefined)
+        assert.deepEqual(end, { account: shared, spent: { nanos: 160, tokens: 16 }, held: { nanos: 0, tokens: 0 } });
+    });
+
     it("hold within their bound however many ask at once", async () => {
       const journal = await bench.open();
       if (journal.reserve === undefined) return;
