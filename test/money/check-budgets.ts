@@ -1,7 +1,8 @@
-import pg from "pg";
-import type { Cluster } from "../plugins/postgres/cluster.ts";
+import type { Amount } from "../../src/core/journal/money.ts";
+import { claimed } from "../../src/testing/journal-bench.ts";
 import type { Spent } from "./client.ts";
-import { limits, schema } from "./service.ts";
+import { limits } from "./service.ts";
+import type { Store } from "./store.ts";
 
 interface Account {
   readonly budget: string;
@@ -21,7 +22,7 @@ interface End {
  * Per budget: what its account says is what the events of its runs say; nothing is still set aside; and past the limit at most one
  * generation of each running run ended.
  */
-export async function checkBudgets(cluster: Cluster, spent: readonly Spent[]) {
+export async function checkBudgets(store: Store, spent: readonly Spent[]) {
   const violations: string[] = [];
   const of = (pick: (each: Spent) => boolean) => spent.filter(pick);
   const shared: Account[] = [
@@ -43,12 +44,14 @@ export async function checkBudgets(cluster: Cluster, spent: readonly Spent[]) {
   const own = spent.map(
     (each): Account => ({ budget: "runs", whose: each.run, limit: limits.run * 1e9, unit: "nanos", runs: [each] }),
   );
-  const kept = await accountsOf(cluster, violations);
+  const month = new Date().toISOString().slice(0, 7);
+  const nameOf = ({ budget, whose }: Account) => JSON.stringify([budget, whose, budget === "runs" ? whose : month]);
+  const kept = await balancesOf(store, [...shared, ...own].map(nameOf), violations);
   let past = 0;
   for (const account of [...shared, ...own]) {
     const ends = account.runs.flatMap((each) => endsOf(each, account.unit)).toSorted((a, b) => a.at - b.at);
     const sum = ends.reduce((total, { amount }) => total + amount, 0);
-    const stored = kept.get(`${account.budget} ${account.whose}`)?.[account.unit] ?? 0;
+    const stored = kept.get(nameOf(account))?.[account.unit] ?? 0;
     if (stored !== sum)
       violations.push(`the account of ${account.budget} ${account.whose} has ${stored}, its runs ${sum}`);
     past += checkBound(account, ends, violations);
@@ -97,22 +100,24 @@ interface Used {
 const amountOf = ({ cost = 0, usage }: Used, unit: Account["unit"]): number =>
   unit === "nanos" ? Math.round(cost * 1e9) : (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
 
-async function accountsOf(cluster: Cluster, violations: string[]) {
-  const client = new pg.Client({ connectionString: cluster.url });
-  await client.connect();
+/** Asked for with no room in any: a refusal tells what is spent and held, and settles what a process that died has left. */
+async function balancesOf(store: Store, names: readonly string[], violations: string[]): Promise<Map<string, Amount>> {
+  const journal = await store.open();
+  const kept = new Map<string, Amount>();
   try {
-    const { rows } = await client.query(`SELECT * FROM ${schema}.accounts`);
-    const held = rows.filter((row) => Number(row.held_nanos) !== 0 || Number(row.held_tokens) !== 0);
-    if (held.length > 0) violations.push(`${held.length} accounts hold something for nobody: ${held[0].account}`);
-    const left = await client.query(`SELECT count(*)::int AS count FROM ${schema}.holds`);
-    if (left.rows[0].count > 0) violations.push(`${left.rows[0].count} reservations are left`);
-    return new Map(
-      rows.map((row) => {
-        const [budget, whose] = JSON.parse(row.account) as [string, string]; // as accounts are named
-        return [`${budget} ${whose}`, { nanos: Number(row.nanos), tokens: Number(row.tokens) }];
-      }),
-    );
+    const { ownership } = await claimed(journal, { claimFor: "the-check" });
+    for (let first = 0; first < names.length; first += 200) {
+      const holds = names
+        .slice(first, first + 200)
+        .map((account) => ({ account, nanos: 1, tokens: 1, maxNanos: 0, maxTokens: 0, until: Date.now() + 60_000 }));
+      const answer = await journal.reserve?.({ ownership, holds });
+      for (const { account, spent, held } of answer?.kind === "over" ? answer.over : []) {
+        kept.set(account, spent);
+        if (held.nanos !== 0 || held.tokens !== 0) violations.push(`${account} holds ${held.nanos} for nobody`);
+      }
+    }
+    return kept;
   } finally {
-    await client.end();
+    await journal.close();
   }
 }

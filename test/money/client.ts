@@ -10,6 +10,8 @@ export interface Spent {
   readonly agent: string;
   readonly user: string;
   readonly events: readonly RunEvent[];
+  /** Its sums outlive it. */
+  readonly removed?: boolean;
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -24,11 +26,15 @@ export async function spend(urls: readonly string[], random: Random, more: () =>
       user: random.pick(users),
     });
     all.push(spent);
+    const last = all.length - 1;
     if (random.next() < 0.2) {
       const forked = await fork(urls, random, spent);
       if (forked !== undefined) all.push(forked);
     }
-    if (random.next() < 0.2) await asking(urls, random, spent.tenant, `/v1/runs/${spent.run}`, { method: "DELETE" });
+    if (random.next() < 0.2) {
+      await asking(urls, random, spent.tenant, `/v1/runs/${spent.run}`, { method: "DELETE" });
+      all[last] = { ...spent, removed: true };
+    }
   }
   return all;
 }
@@ -39,7 +45,13 @@ async function one(urls: readonly string[], random: Random, who: Who): Promise<S
   const text = random.pick(["plain", "tools"]);
   const body = { agent: who.agent, input: { text }, metadata: { user: who.user } };
   const started = await asking(urls, random, who.tenant, "/v1/runs", { method: "POST", body, key: randomUUID() });
-  return await ended(urls, random, { ...who, run: started.run as string }); // as the service answers
+  const run = started.run as string; // as the service answers
+  // Somewhere in its answer, or before it: what was written by then is paid for.
+  if (random.next() < 0.15) {
+    await pause(random.between(0, 600));
+    await asking(urls, random, who.tenant, `/v1/runs/${run}/cancel`, { method: "POST", body: {} });
+  }
+  return await ended(urls, random, { ...who, run });
 }
 
 /** From after its first round, if it had one. The user and the agent stay those of the original. */
@@ -101,7 +113,7 @@ export async function asking(
       const text = await answer.text();
       if (answer.ok) return text === "" ? {} : JSON.parse(text);
       // A fork may have been made by a try whose answer was lost; that it is refused now is no trouble.
-      if (method === "DELETE" || path.endsWith("/fork")) return {};
+      if (method === "DELETE" || path.endsWith("/fork") || path.endsWith("/cancel")) return {};
       if (answer.status < 500 && answer.status !== 429 && answer.status !== 404)
         throw new Refused(`${method} ${path}: ${answer.status} ${text}`);
     } catch (thrown) {

@@ -1,11 +1,14 @@
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Random } from "../chaos/random.ts";
 import type { Replica } from "../chaos/replica.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { checkSums } from "./check-sums.ts";
 import { type Spent, spend } from "./client.ts";
 import { startService } from "./service.ts";
+import type { StoreName } from "./store.ts";
 
 export interface MoneyOptions {
+  readonly engine: StoreName;
   readonly seed: number;
   readonly clients: number;
   readonly seconds: number;
@@ -14,7 +17,7 @@ export interface MoneyOptions {
 /** Three replicas, killed and frozen while clients spend; then every sum and every budget is compared with the journal. */
 export async function money(options: MoneyOptions) {
   const started = performance.now();
-  const { cluster, replicas, close } = await startService();
+  const { store, replicas, close } = await startService(options.engine);
   try {
     const urls = replicas.map(({ url }) => url);
     const until = Date.now() + options.seconds * 1_000;
@@ -26,14 +29,20 @@ export async function money(options: MoneyOptions) {
     const spent = (await Promise.all(clients)).flat();
     const faults = await trouble;
     const sums = await checkSums(urls, spent);
-    const budgets = await checkBudgets(cluster, spent);
-    return {
-      seed: options.seed,
-      runs: spent.length,
+    const budgets = await checkBudgets(store, spent);
+    const tried = {
       forks: spent.filter(({ events }) => events[0]?.type === "run.started" && events[0].fork !== undefined).length,
       takenOver: count(spent, "run.resumed"),
       retracted: count(spent, "round.retracted"),
+      removed: spent.filter(({ removed }) => removed).length,
+      cancelled: spent.filter(({ events }) => isCancelled(events.at(-1))).length,
       hedged: hedges(spent),
+    };
+    return {
+      engine: options.engine,
+      seed: options.seed,
+      runs: spent.length,
+      ...tried,
       reasons: reasons(spent),
       ...faults,
       ...sums.report,
@@ -42,7 +51,7 @@ export async function money(options: MoneyOptions) {
       violations: [
         ...sums.violations,
         ...budgets.violations,
-        ...(hedges(spent) === 0 ? ["no second model was asked, so hedging was not tried"] : []),
+        ...Object.entries(tried).flatMap(([what, times]) => (times === 0 ? [`${what}: 0, so it was not tried`] : [])),
       ],
     };
   } finally {
@@ -52,6 +61,9 @@ export async function money(options: MoneyOptions) {
 
 const count = (spent: readonly Spent[], type: string): number =>
   spent.reduce((sum, { events }) => sum + events.filter((event) => event.type === type).length, 0);
+
+const isCancelled = (event: RunEvent | undefined): boolean =>
+  event?.type === "run.failed" && event.error.code === "stream_interrupted";
 
 const hedges = (spent: readonly Spent[]): number =>
   spent.flatMap(({ events }) => events).filter((event) => "hedged" in event && event.hedged !== undefined).length;

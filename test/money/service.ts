@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Replica } from "../chaos/replica.ts";
-import { Cluster } from "../plugins/postgres/cluster.ts";
+import { type Store, type StoreName, startStore } from "./store.ts";
 
-export const schema = "money";
 export const tenants = ["open", "capped"] as const;
 export type Tenant = (typeof tenants)[number];
 export const users = ["ada", "bob", "eve"] as const;
@@ -76,34 +75,33 @@ const sections = {
 };
 
 export interface Service {
-  readonly cluster: Cluster;
+  readonly store: Store;
   readonly replicas: readonly Replica[];
   close(): Promise<void>;
 }
 
-/** Three replicas of the real service on one PostgreSQL. */
-export async function startService(): Promise<Service> {
+/** Three replicas of the real service on one store. */
+export async function startService(engine: StoreName): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), "venturi-money-"));
-  const cluster = await Cluster.start();
+  const store = await startStore(engine);
   const replicas: Replica[] = [];
   const close = async () => {
     await Promise.all(replicas.map((replica) => replica.kill()));
-    await cluster.stop();
+    await store.stop();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
     const effects = join(folder, "effects");
     writeFileSync(effects, "");
-    const journal = { type: "postgres", url: cluster.url, schema, lease: "1500ms" };
     const may = ["start", "see", "steer", "inspect"];
     const keys = [
       ...tenants.map((tenant) => entry(tenant, { tenant, may })),
       entry("operator", { tenants: "all", may }),
     ];
-    const options = { folder, effects, journal, toolTime: 20, auth: { keys }, sections };
+    const options = { folder, effects, journal: store.config, toolTime: 20, auth: { keys }, sections };
     for (const index of [0, 1, 2]) replicas.push(await Replica.make(`replica-${index}`, options));
     await Promise.all(replicas.map((replica) => replica.start()));
-    return { cluster, replicas, close };
+    return { store, replicas, close };
   } catch (thrown) {
     await close();
     throw thrown;
