@@ -328,12 +328,13 @@ export class NatsJournal implements Journal {
 
   /** A failure leaves the hold; the next to look at the account settles it from the run's events. */
   async #settle(batch: readonly Append[], fenced: ReadonlySet<Ownership>): Promise<void> {
-    for (const { ownership, billed } of batch) {
+    const settling = batch.map(async ({ ownership, billed }) => {
       const accounts = billed?.release ? this.#holding.get(ownership.run) : undefined;
-      if (billed === undefined || accounts === undefined) continue;
+      if (billed === undefined || accounts === undefined) return;
       this.#holding.delete(ownership.run);
       if (!fenced.has(ownership)) await this.#money.settle(ownership.run, billed, accounts).catch(() => {});
-    }
+    });
+    await Promise.all(settling);
   }
 
   get #parts() {

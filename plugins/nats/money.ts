@@ -21,8 +21,19 @@ import { pause, type Store } from "./store.ts";
 import { bytesOf, textOf } from "./stored.ts";
 import type { Tails } from "./tails.ts";
 
+/** An account as it is to be, and what to tell once it is. */
+interface Change<Told> {
+  readonly account: Account;
+  readonly told: Told;
+}
+
+interface Held {
+  readonly over: readonly Balance[];
+  readonly reached: readonly Reached[];
+}
+
 /** What a run holds: until its events tell what became of the generation it asked for after `head`. */
-interface Held extends Amount {
+interface HeldAmount extends Amount {
   readonly epoch: number;
   readonly head: number;
 }
@@ -30,7 +41,7 @@ interface Held extends Amount {
 interface Account extends Amount {
   readonly level: number;
   readonly until: number;
-  readonly held: Readonly<Record<string, Held>>;
+  readonly held: Readonly<Record<string, HeldAmount>>;
 }
 
 interface MoneyOptions {
@@ -80,33 +91,48 @@ export class Money {
 
   async reserve({ ownership, holds }: Reservation): Promise<Reserved> {
     const op = "journal.reserve";
-    const { run, epoch, head } = ownership;
-    const tail = this.#options.tails.get(run) ?? (await this.#options.tails.read(op, run));
+    const { run, epoch } = ownership;
+    // Not the tail that this process remembers: it may have slept while another took the run.
+    const tail = await this.#options.tails.read(op, run);
     if (tail?.epoch !== epoch || tail.state !== "running") return { kind: "fenced" };
     const reached: Reached[] = [];
     const over: Balance[] = [];
     const done: Hold[] = [];
     for (const hold of holds.toSorted((left, right) => (left.account < right.account ? -1 : 1))) {
-      await this.#change(hold.account, hold.until, async (stored) => {
-        const { [run]: own, ...others } = stored.held;
-        const late = own === undefined || own.epoch === epoch ? nothing : await this.#spentAfter(run, own.head);
-        let account: Account = { ...stored, ...plus(stored, late), held: others };
-        if (!fits(hold, account)) account = await this.#withoutEnded(account);
-        const isOver = !fits(hold, account);
-        const spent = { nanos: account.nanos, tokens: account.tokens };
-        if (isOver) over.push({ account: hold.account, spent, held: heldOf(account) });
-        const level = isOver ? 100 : isNear(hold, spent) ? 80 : 0;
-        if (level > account.level) reached.push({ account: hold.account, spent, level: level as 80 | 100 });
-        const next = { ...account, level: Math.max(level, account.level), until: Math.max(hold.until, account.until) };
-        if (isOver) return next;
-        done.push(hold);
-        const { nanos, tokens } = hold;
-        return { ...next, held: { ...others, [run]: { nanos, tokens, epoch, head } } };
-      });
+      const answer = await this.#change(hold.account, hold.until, (stored) => this.#hold(stored, hold, ownership));
+      if (answer === undefined) return { kind: "fenced" };
+      reached.push(...answer.reached);
+      over.push(...answer.over);
+      if (answer.over.length === 0) done.push(hold);
     }
     if (over.length === 0) return { kind: "held", reached };
     for (const { account } of done) await this.#settle(account, run, nothing);
     return { kind: "over", over, reached };
+  }
+
+  /** The account with the hold, if there is room; undefined is told when a later owner of the run holds something of it. */
+  async #hold(
+    stored: Account,
+    hold: Hold,
+    { run, epoch, head }: Reservation["ownership"],
+  ): Promise<Change<Held | undefined>> {
+    const { [run]: own, ...others } = stored.held;
+    if (own !== undefined && own.epoch > epoch) return { account: stored, told: undefined };
+    // The end of what it held is stored by now, so that it was not settled.
+    const late = own === undefined ? nothing : await this.#spentAfter(run, own.head);
+    let account: Account = { ...stored, ...plus(stored, late), held: others };
+    if (!fits(hold, account)) account = await this.#withoutEnded(account);
+    const isOver = !fits(hold, account);
+    const spent = { nanos: account.nanos, tokens: account.tokens };
+    const level = isOver ? 100 : isNear(hold, spent) ? 80 : 0;
+    const next = { ...account, level: Math.max(level, account.level), until: Math.max(hold.until, account.until) };
+    const told = {
+      over: isOver ? [{ account: hold.account, spent, held: heldOf(account) }] : [],
+      reached: level > account.level ? [{ account: hold.account, spent, level: level as 80 | 100 }] : [],
+    };
+    if (isOver) return { account: next, told };
+    const { nanos, tokens } = hold;
+    return { account: { ...next, held: { ...account.held, [run]: { nanos, tokens, epoch, head } } }, told };
   }
 
   async balances(accounts: readonly string[]): Promise<Balance[]> {
@@ -129,17 +155,18 @@ export class Money {
   async #settle(account: string, run: string, spent: Amount): Promise<void> {
     await this.#change(account, 0, async (stored) => {
       const { [run]: own, ...held } = stored.held;
-      return own === undefined ? stored : { ...stored, ...plus(stored, spent), held };
+      return { account: own === undefined ? stored : { ...stored, ...plus(stored, spent), held }, told: undefined };
     });
   }
 
   /** Holds of runs that have ended were left by a process that died: settled from their events. */
   async #withoutEnded(account: Account): Promise<Account> {
-    const held: Record<string, Held> = {};
+    const held: Record<string, HeldAmount> = {};
     let spent: Amount = account;
     for (const [run, hold] of Object.entries(account.held)) {
       const tail = await this.#options.tails.read("journal.reserve", run);
       if (tail !== undefined && tail.state !== "done") held[run] = hold;
+      // Of a run that was removed nobody can tell any more. Most were killed before an answer, and ended without one.
       else if (tail !== undefined) spent = plus(spent, await this.#spentAfter(run, hold.head));
     }
     return { ...account, nanos: spent.nanos, tokens: spent.tokens, held };
@@ -159,30 +186,31 @@ export class Money {
     }
   }
 
-  async #change(name: string, until: number, next: (account: Account) => Promise<Account>): Promise<void> {
+  async #change<T>(name: string, until: number, next: (account: Account) => Promise<Change<T>>): Promise<T> {
     const before = this.#turns.get(name);
     const work = (async () => {
       await before?.catch(() => {});
-      await this.#compareAndSet(name, until, next);
+      return await this.#compareAndSet(name, until, next);
     })();
     this.#turns.set(name, work);
     try {
-      await work;
+      return await work;
     } finally {
       if (this.#turns.get(name) === work) this.#turns.delete(name);
     }
   }
 
-  async #compareAndSet(name: string, until: number, next: (account: Account) => Promise<Account>): Promise<void> {
+  /** `next` is asked again when another was faster: what it tells counts only then. */
+  async #compareAndSet<T>(name: string, until: number, next: (account: Account) => Promise<Change<T>>): Promise<T> {
     const { values, store } = this.#options;
     const deadline = performance.now() + store.timeout;
     for (let wait = 1; ; wait = Math.min(50, wait * 2)) {
       const found = await values.get(space, name);
       const account = found === undefined ? fresh(until) : (JSON.parse(found.value) as Account); // written here
-      const changed = await next(account);
-      if (changed === account) return;
+      const { account: changed, told } = await next(account);
+      if (changed === account) return told;
       const entry = { key: name, value: JSON.stringify(changed), version: found?.version ?? 0 };
-      if ((await values.put(space, entry)) !== undefined) return;
+      if ((await values.put(space, entry)) !== undefined) return told;
       if (performance.now() > deadline) throw failed("journal.reserve", "others keep changing the account");
       await pause(Math.random() * wait);
     }

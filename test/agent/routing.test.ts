@@ -223,6 +223,7 @@ describe("a hedge", () => {
     const { bench, clock, models } = chainOf([[[say.wait(5_000), "one"]], [["two"]]], hedged);
     const asked: (string | undefined)[] = [];
     const meter = {
+      unsettled: false,
       reserve: async ({ beside }: { beside?: { model: string } }) => {
         asked.push(beside?.model);
         return beside === undefined

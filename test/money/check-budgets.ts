@@ -1,4 +1,5 @@
 import type { Amount } from "../../src/core/journal/money.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { claimed } from "../../src/testing/journal-bench.ts";
 import type { Spent } from "./client.ts";
 import { limits } from "./service.ts";
@@ -60,11 +61,18 @@ export async function checkBudgets(store: Store, spent: readonly Spent[]) {
     const told = runs
       .flatMap(({ events }) => events)
       .filter((event) => event.type === "budget.exceeded" && event.budget === budget);
-    if (told.length !== 1) violations.push(`${budget}: its end was told ${told.length} times`);
+    const met = runs.filter(({ events }) => isRefused(events.at(-1), budget)).length;
+    if (told.length !== Math.min(1, met))
+      violations.push(`${budget}: ${met} runs met its end, which was told ${told.length} times`);
   }
   if (past === 0) violations.push("no generation went past a limit, so the bound was not tried");
   return { report: { accounts: kept.size, pastLimit: past }, violations };
 }
+
+const isRefused = (event: RunEvent | undefined, budget: string): boolean =>
+  event?.type === "run.failed"
+    ? event.error.details?.budget === budget
+    : event?.type === "run.finished" && event.finish === "budget";
 
 /** Generations that ended after the limit was passed. */
 function checkBound({ budget, whose, limit }: Account, ends: readonly End[], violations: string[]): number {

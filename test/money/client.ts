@@ -64,6 +64,29 @@ async function fork(urls: readonly string[], random: Random, spent: Spent): Prom
   return await ended(urls, random, { ...spent, run: forked.run });
 }
 
+/** Forks that were made by a try whose answer was lost: nobody has waited for them. */
+export async function strays(urls: readonly string[], random: Random, known: readonly Spent[]): Promise<Spent[]> {
+  const byRun = new Map(known.map((spent) => [spent.run, spent]));
+  const found: Spent[] = [];
+  for (const tenant of tenants) {
+    let cursor = "";
+    do {
+      const path = `/v1/runs?limit=100${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`;
+      const page = await asking(urls, random, tenant, path, { method: "GET" });
+      for (const { run } of page.runs as { run: string }[]) {
+        if (byRun.has(run)) continue;
+        const stray = await ended(urls, random, { run, tenant, agent: "", user: "" });
+        const [first] = stray.events;
+        const original = first?.type === "run.started" ? byRun.get(first.fork?.run ?? "") : undefined;
+        if (original === undefined) throw new Error(`nobody started ${run}`);
+        found.push({ ...stray, agent: original.agent, user: original.user });
+      }
+      cursor = (page.cursor as string | undefined) ?? "";
+    } while (cursor !== "");
+  }
+  return found;
+}
+
 async function ended(urls: readonly string[], random: Random, spent: Omit<Spent, "events">): Promise<Spent> {
   const events: RunEvent[] = [];
   const deadline = Date.now() + 60_000;

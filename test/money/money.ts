@@ -3,7 +3,7 @@ import { Random } from "../chaos/random.ts";
 import type { Replica } from "../chaos/replica.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { checkSums } from "./check-sums.ts";
-import { type Spent, spend } from "./client.ts";
+import { type Spent, spend, strays } from "./client.ts";
 import { startService } from "./service.ts";
 import type { StoreName } from "./store.ts";
 
@@ -26,8 +26,9 @@ export async function money(options: MoneyOptions) {
     const clients = Array.from({ length: options.clients }, (_, n) =>
       spend(urls, new Random(options.seed * 1_000 + n), more),
     );
-    const spent = (await Promise.all(clients)).flat();
+    const known = (await Promise.all(clients)).flat();
     const faults = await trouble;
+    const spent = [...known, ...(await strays(urls, new Random(options.seed), known))];
     const sums = await checkSums(urls, spent);
     const budgets = await checkBudgets(store, spent);
     const tried = {

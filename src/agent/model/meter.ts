@@ -16,6 +16,7 @@ export class TooDear extends Error {}
 export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Promise<void> {
   const { meter } = run.parts;
   if (meter === undefined) return;
+  if (meter.unsettled) await run.waits.during("journal", "", run.orAborted(run.parts.log.flush()));
   const canSave = run.agent.model.economy !== undefined && !run.saving;
   const answer = await run.orAborted(
     meter.reserve({

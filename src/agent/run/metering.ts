@@ -37,6 +37,8 @@ export interface RateLimit {
 
 /** The budgets of a run. */
 export interface Meter {
+  /** What was reserved last is settled with events that have to be stored first, or they would settle the next reservation. */
+  readonly unsettled: boolean;
   reserve(asked: Metered): Promise<MeterAnswer>;
   /** What a generation used, from which the next estimate learns. */
   used(model: string, usage: Usage): void;

@@ -99,6 +99,8 @@ export class Billing {
   #release = false;
   /** Accounts of the generation under way. */
   #holds: readonly Hold[] = [];
+  /** What the last reservation held is settled by an append that may be still to come. */
+  unsettled = false;
   /** Something may be held, by this owner or an earlier one. */
   #mayHold = false;
 
@@ -113,6 +115,7 @@ export class Billing {
 
   held(holds: readonly Hold[]): void {
     this.#mayHold = true;
+    this.unsettled = false;
     this.#holds = holds;
   }
 
@@ -164,6 +167,7 @@ export class Billing {
     if (tokens > 0 || nanos > 0) for (const { account } of this.#holds) this.#spent.push({ account, nanos, tokens });
     this.#holds = [];
     this.#release = true;
+    this.unsettled = true;
   }
 }
 

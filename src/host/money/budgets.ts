@@ -54,6 +54,9 @@ export class Budgets {
     if (applied.length === 0) return undefined;
     billing?.useAccounts();
     return {
+      get unsettled() {
+        return billing?.unsettled ?? false;
+      },
       reserve: (asked) => this.#reserve({ asked, applied, payer, billing, ...host }),
       used: (model, { outputTokens }) => sizes.add(model, outputTokens),
     };

@@ -127,6 +127,35 @@ describe("a budget", () => {
     expect(model.requests.length).to.be.at.most(4);
   });
 
+  it("holds what a second try may take while it runs, although the first has just been settled", async () => {
+    const seen = Promise.withResolvers<void>();
+    const model = new ScriptedModel([
+      [say.usage({ inputTokens: 7, outputTokens: 0 }), say.fail("unavailable")],
+      [say.until(() => seen.promise), "ok", say.usage(usage), say.done()],
+    ]);
+    const text = config("{ all: { of: service, tokens: 100000, per: month } }");
+    const chain = "chain: [demo/large, demo/small], retry: { max: 0 }";
+    host = await openHost({
+      configFile: folder.write({ "venturi.yaml": text.replace("chain: [demo/large]", chain) }),
+      env: {},
+      log: silentLog,
+      telemetry: noTelemetry,
+      replace: [provide(ProviderRegistry, { names: () => ["demo"], get: () => model })],
+    });
+    const balance = async () => {
+      const account = JSON.stringify(["all", "", new Date().toISOString().slice(0, 7)]);
+      const [found] = (await host?.journal.balances?.([account])) ?? [];
+      return [found?.spent.tokens, (found?.held.tokens ?? 0) > 0];
+    };
+    const running = run("a");
+    while (model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(await balance()).to.deep.equal([7, true]);
+    seen.resolve();
+    expect(endOf(await running)).to.equal("stop");
+    expect(await balance()).to.deep.equal([1_107, false]);
+  });
+
   it("in USD refuses a model whose price is not known", async () => {
     await open("{ all: { of: service, usd: 1, per: day } }");
     expect(endOf(await run("a"))).to.equal("stop");
