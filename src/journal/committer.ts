@@ -89,6 +89,8 @@ export class Committer implements LogOwner {
   /** The engine answered the last commit later. */
   #elsewhere = false;
   #wake: (() => void) | undefined;
+  /** Owner of the log of a run that nobody watches: its pieces are committed with its next step. */
+  readonly patient: LogOwner;
 
   constructor(options: CommitterOptions) {
     this.#journal = options.journal;
@@ -109,11 +111,12 @@ export class Committer implements LogOwner {
       patience: options.patience ?? 120_000,
       settle: (logs, batch, fenced) => this.#settle(logs, batch, fenced),
     });
+    this.patient = patientOwner(this);
   }
 
-  openLog(ownership: Ownership, tenant = ""): OwnedLog {
+  openLog(ownership: Ownership, tenant = "", owner: LogOwner = this): OwnedLog {
     this.#openLogs += 1;
-    const log = new OwnedLog(ownership, this, this.#listener?.opened(ownership));
+    const log = new OwnedLog(ownership, owner, this.#listener?.opened(ownership));
     log.tenant = tenant;
     return log;
   }
@@ -254,3 +257,16 @@ const fencedOff = (ownership: Ownership): VenturiError =>
   new VenturiError(op, "conflict", "another worker has taken the run over", {
     details: { fenced: true, run: ownership.run, epoch: ownership.epoch },
   });
+
+/** Bytes that a run nobody watches may have pending. */
+const patientBytes = 64 * 1024;
+
+const patientOwner = (committer: Committer): LogOwner => ({
+  clock: committer.clock,
+  clocks: committer.clocks,
+  maxUncommitted: committer.maxUncommitted,
+  changed: (log, urgent) => {
+    if (urgent || log.waiting >= patientBytes) committer.changed(log, urgent);
+  },
+  closed: (log) => committer.closed(log),
+});

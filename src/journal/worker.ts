@@ -162,7 +162,8 @@ export class Worker {
   }
 
   async #work(claim: Claim, controller: AbortController): Promise<void> {
-    const log = this.#committer.openLog(claim.ownership, claim.tenant);
+    const owner = claim.request.shadow === undefined ? this.#committer : this.#committer.patient;
+    const log = this.#committer.openLog(claim.ownership, claim.tenant, owner);
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
     const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices?.());
