@@ -1,18 +1,28 @@
 import type { Command } from "commander";
+import { VenturiError } from "../core/errors/errors.ts";
 import type { Timing } from "../core/run/event-parts.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { dollars, forOneLine, show, showJson } from "./screen.ts";
 
-/** `venturi compare A B`: two runs side by side. */
+/** `venturi compare A B`: two runs side by side; `--split`: all runs of a split's members. */
 export function configure(command: Command): void {
   command
-    .argument("<a>", "a run's id")
-    .argument("<b>", "another's")
+    .argument("[a]", "a run's id")
+    .argument("[b]", "another's")
+    .option("--split <model>", "compare the members of this entry of models instead, over all its runs")
+    .option("--since <time>", 'with --split: only runs begun since then: "2h", "7d", or a date')
+    .option("--agent <name>", "with --split: only runs of this agent")
     .option("--json", "the comparison as JSON")
-    .addHelpText("after", example("venturi compare run_0m5x… run_0m6a…"))
-    .action(async (a: string, b: string, options: { json?: true }) => {
+    .addHelpText("after", example("venturi compare run_0m5x… run_0m6a…", "venturi compare --split main --since 7d"))
+    .action(async (a: string | undefined, b: string | undefined, options: Options) => {
+      if (options.split !== undefined) {
+        const { compareSplit } = await import("./compare-split.ts");
+        return await compareSplit(loadOptionsOf(command), { ...options, split: options.split, runs: [a, b] });
+      }
+      if (a === undefined || b === undefined)
+        throw new VenturiError("cli.compare", "invalid_input", "name two runs, or a split with --split");
       const { withRecordings } = await import("../host/with-recordings.ts");
       const { compareRuns } = await import("../host/recordings/compare.ts");
       const comparison = await withRecordings(loadOptionsOf(command), async (recordings) =>
@@ -21,6 +31,13 @@ export function configure(command: Command): void {
       if (options.json) showJson(process.stdout, JSON.stringify(comparison));
       else show(process.stdout, render(comparison));
     });
+}
+
+interface Options {
+  readonly split?: string;
+  readonly since?: string;
+  readonly agent?: string;
+  readonly json?: true;
 }
 
 type Row = readonly [name: string, a: string, b: string, difference: string];

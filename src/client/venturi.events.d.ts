@@ -685,6 +685,10 @@ export type RoundStarted = {
   warnings?: Array<string>;
   skipped?: Array<string>;
   reason?: string;
+  split?: {
+    of: string;
+    chose: string;
+  };
 };
 
 export type RunContinued = {

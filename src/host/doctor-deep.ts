@@ -22,7 +22,11 @@ export async function* asked(config: Config, name: string, provider: Provider): 
 }
 
 function modelsOf({ agents, models }: Config, name: string): Set<string> {
-  const chains = Object.values(agents).flatMap(({ model }) => models[model]?.chain ?? [model]);
+  const chainOf = (model: string) => models[model]?.chain ?? [model];
+  const chains = Object.values(agents).flatMap(({ model }) => {
+    const { split } = models[model] ?? {};
+    return split === undefined ? chainOf(model) : Object.keys(split).flatMap(chainOf);
+  });
   return new Set(chains.map(splitModel).flatMap(({ provider, model }) => (provider === name ? [model] : [])));
 }
 

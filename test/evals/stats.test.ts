@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Measured } from "../../src/evals/scoring/run-set.ts";
-import { isSure, pairedInterval } from "../../src/evals/stats/bootstrap.ts";
+import { groupedInterval, isSure, pairedInterval } from "../../src/evals/stats/bootstrap.ts";
 import { summarize } from "../../src/evals/stats/compare.ts";
 
 const measured = (id: number, score: number, more: Partial<Measured> = {}): Measured => ({
@@ -47,6 +47,18 @@ describe("the statistics of an eval", () => {
     expect(alarms.filter(Boolean).length).to.be.within(3, 18);
     expect(alarms.slice(0, 20).filter(Boolean).length).to.be.at.most(2);
   }).timeout(20_000);
+
+  it("draw sessions whole: runs that say the same make an interval no narrower", () => {
+    const session = (value: number, runs: number) => Array.from({ length: runs }, () => value);
+    const flip = coins(17, 0.5);
+    const [first, second] = [1, 2].map(() => Array.from({ length: 30 }, () => session(flip(), 1)));
+    const repeated = [first, second].map((groups) => groups?.map(([value = 0]) => session(value, 10)) ?? []);
+    expect(groupedInterval(repeated[0] ?? [], repeated[1] ?? [])).to.deep.equal(
+      groupedInterval(first ?? [], second ?? []),
+    );
+    expect(groupedInterval([], [[1]])).to.equal(undefined);
+    expect(groupedInterval([[0], [0]], [[1], [1]])).to.deep.equal({ mean: 1, low: 1, high: 1 });
+  });
 
   it("fail a mean below its threshold, and a drop beyond the allowed one only when it is sure", () => {
     const before = Array.from({ length: 50 }, (_, id) => measured(id, 1));

@@ -122,6 +122,7 @@ function begin(run: RunContext, given: Attempt): GenerationRequest {
   const { target, round, attempt, skipped, reason } = given;
   const { request, unsent: warnings } = fitted(run, given);
   const { name: model, provider } = target;
+  const { chosen } = run.agent.model;
   run.emit({
     type: "round.started",
     round,
@@ -131,6 +132,7 @@ function begin(run: RunContext, given: Attempt): GenerationRequest {
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     ...(skipped.length === 0 ? {} : { skipped: [...skipped] }),
     ...(reason === undefined ? {} : { reason }),
+    ...(chosen === undefined ? {} : { split: { of: chosen.of, chose: chosen.member } }),
   });
   return request;
 }

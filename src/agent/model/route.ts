@@ -16,11 +16,17 @@ export interface Candidate {
 }
 
 /** The chain's models in the order in which they are to be asked. */
-export function candidatesOf(run: RunContext, { targets, routing }: ModelChain): Candidate[] {
-  if (routing === undefined) return targets.map((target) => ({ target }));
-  const chosen = sorted(run, targets, routing);
-  const kept = routing.sticky && routing.choose !== "order" ? stuck(run, chosen) : chosen;
-  return withRoomFirst(run, kept);
+export function candidatesOf(run: RunContext, { targets, routing, chosen }: ModelChain): Candidate[] {
+  if (routing === undefined)
+    return targets.map((target) => (chosen === undefined ? { target } : { target, reason: chosen.reason }));
+  const ordered = sorted(run, targets, routing);
+  const kept = routing.sticky && routing.choose !== "order" ? stuck(run, ordered) : ordered;
+  const found = withRoomFirst(run, kept);
+  if (chosen === undefined) return found;
+  return found.map(({ target, reason }) => ({
+    target,
+    reason: reason === undefined ? chosen.reason : `${chosen.reason}; ${reason}`,
+  }));
 }
 
 /** What the price of a model is compared by: prompts are longer than answers. */

@@ -37,6 +37,12 @@ export interface Routing {
   readonly hedgeAfter?: number | undefined;
 }
 
+export interface SplitMember {
+  readonly name: string;
+  readonly weight: number;
+  readonly chain: ModelChain;
+}
+
 export interface ModelChain {
   readonly name: string;
   /** In the order of the configuration, in which they are tried unless `routing` says otherwise. */
@@ -55,6 +61,10 @@ export interface ModelChain {
   readonly contextTokens: number | undefined;
   /** Goes on in its place when a budget has run out. */
   readonly economy?: ModelChain;
+  /** It stands for several, of which each session has one; `targets` are those of all. Chosen before a run begins. */
+  readonly split?: readonly SplitMember[];
+  /** It is what a split gave the session. */
+  readonly chosen?: { readonly of: string; readonly member: string; readonly reason: string };
   /** Some of its runs are tried again on another one, after their end. */
   readonly shadow?: { readonly model: ModelChain; readonly share: number };
 }

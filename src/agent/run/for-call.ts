@@ -12,11 +12,17 @@ const op = "run.start";
 export function forCall(agent: AgentDefinition, request: RunRequest): AgentDefinition {
   const model = modelFor(agent, request);
   const needs = needsOf(agent, request);
+  const fitting = capable(model, needs);
+  if (fitting === agent.model && request.limits === undefined) return agent;
+  return { ...agent, model: fitting, limits: lowerLimits(agent.limits, request.limits) };
+}
+
+function capable(model: ModelChain, needs: Needs): ModelChain {
   const able = model.targets.filter(({ port, name }) => lackOf(port, name, needs) === undefined);
   // With none capable, the check before the start reports what the first one lacks.
-  const targets = able.length === 0 ? model.targets : able;
-  if (model === agent.model && targets.length === model.targets.length && request.limits === undefined) return agent;
-  return { ...agent, model: { ...model, targets }, limits: lowerLimits(agent.limits, request.limits) };
+  if (able.length === 0 || able.length === model.targets.length) return model;
+  const split = model.split?.map((member) => ({ ...member, chain: capable(member.chain, needs) }));
+  return { ...model, targets: able, ...(split === undefined ? {} : { split }) };
 }
 
 /** Capabilities this call requires of a model. */
@@ -44,7 +50,8 @@ export function checkCall(agent: AgentDefinition, request: RunRequest): void {
 function modelFor(agent: AgentDefinition, { model, shadow, fork }: RunRequest): ModelChain {
   const chosen = chosenModel(agent, model);
   if (shadow === undefined || fork === undefined) return chosen;
-  if (chosen.name === shadow && chosen.shadow !== undefined) return chosen.shadow.model;
+  const live = [chosen, ...(chosen.split ?? []).map(({ chain }) => chain)].find(({ name }) => name === shadow);
+  if (live?.shadow !== undefined) return live.shadow.model;
   throw new VenturiError(op, "not_found", `the model ${shadow} has no shadow any more`);
 }
 

@@ -56,8 +56,10 @@ export const RunEvent = z.discriminatedUnion("type", [
     warnings: z.array(z.string()).exactOptional(),
     /** Models of the chain that were skipped because their provider's breaker is open. */
     skipped: z.array(z.string()).exactOptional(),
-    /** Why this model of a chain that chooses: `cheapest: …`, `sticky: …`, `hedge: …`, or what another one lacked. */
+    /** Why this model of a chain that chooses: `cheapest: …`, `sticky: …`, `hedge: …`, `split: …`, or what another one lacked. */
     reason: z.string().exactOptional(),
+    /** The entry of `models` with a split, and the member that the session has of it. */
+    split: z.strictObject({ of: z.string(), chose: z.string() }).exactOptional(),
   }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional(), native }),
   event("refusal.delta", { ...inRound, text: z.string(), native }),

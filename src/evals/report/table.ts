@@ -54,7 +54,7 @@ export function tableText(found: RunSet, summary: Summary, against: string | und
 const listed = (ids: readonly string[]): string =>
   `${ids.slice(0, shown).join(", ")}${ids.length > shown ? ` and ${ids.length - shown} more` : ""}`;
 
-function aligned(rows: readonly (readonly string[])[]): string[] {
+export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const cell = (text: string, column: number) =>
     column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);

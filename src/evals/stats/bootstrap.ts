@@ -16,6 +16,19 @@ export function pairedInterval(differences: readonly number[]): Interval | undef
   return interval((draw) => meanOf(drawn(differences, draw)), meanOf(differences));
 }
 
+/**
+ * The difference of two means, second less first, of groups that are drawn whole: the runs of a session are not independent.
+ * Undefined when either has no value.
+ */
+export function groupedInterval(
+  first: readonly (readonly number[])[],
+  second: readonly (readonly number[])[],
+): Interval | undefined {
+  const difference = (one: readonly (readonly number[])[], other: readonly (readonly number[])[]) =>
+    meanOf(other.flat()) - meanOf(one.flat());
+  return interval((draw) => difference(drawn(first, draw), drawn(second, draw)), difference(first, second));
+}
+
 export const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -31,8 +44,8 @@ function interval(resample: (draw: () => number) => number, mean: number): Inter
   return { mean, low: at(0.025), high: at(0.975) };
 }
 
-const drawn = (values: readonly number[], draw: () => number): number[] =>
-  values.map(() => values[Math.floor(draw() * values.length)] ?? 0);
+const drawn = <T>(values: readonly T[], draw: () => number): T[] =>
+  values.map((value) => values[Math.floor(draw() * values.length)] ?? value);
 
 /** mulberry32: small, and its period is long enough for some million draws. */
 function generator(start: number): () => number {

@@ -1,6 +1,7 @@
 import type { AgentDefinition, Compaction, ModelChain } from "../../agent/run/definition.ts";
 import { guardHooks } from "../../agent/run/guard-hooks.ts";
 import { readSkillTool } from "../../agent/tools/read-skill.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -112,6 +113,7 @@ function recallOf({ recall }: AgentSettings["memory"], { memories }: AgentParts)
 function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain {
   const { config, providers } = parts;
   const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
+  if (model.split !== undefined) return splitChain(reference, model.split, { parts, depth });
   const { members, responses } = model;
   const targets = model.chain.flatMap((name) => {
     const { provider, model } = splitModel(name);
@@ -146,6 +148,21 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
       ? {}
       : { shadow: { model: buildChain(model.shadow.model, parts, 1), share: model.shadow.share } }),
   };
+}
+
+function splitChain(
+  name: string,
+  split: NonNullable<ModelSettings["split"]>,
+  { parts, depth }: { readonly parts: AgentParts; readonly depth: number },
+): ModelChain {
+  const members = Object.entries(split).map(([member, weight]) => {
+    return { name: member, weight, chain: buildChain(member, parts, depth) };
+  });
+  const targets = new Map(members.flatMap(({ chain }) => chain.targets).map((target) => [target.name, target]));
+  const [first] = members;
+  if (first === undefined) throw new VenturiError("model.build", "config_invalid", `the split ${name} has no members`);
+  const { routing: _, economy: __, shadow: ___, ...chain } = first.chain;
+  return { ...chain, name, targets: [...targets.values()], contextTokens: undefined, split: members };
 }
 
 /** Conversations are compacted for the model with the largest context; the others are passed over. */

@@ -34,8 +34,14 @@ const ShadowSettings = z.strictObject({
 export const ModelSettings = z.strictObject({
   chain: z
     .array(z.string().regex(/^[^/]+\/.+$/, "expected provider/model"))
-    .min(1, "name at least one provider/model")
+    .prefault([])
     .describe("`provider/model` entries, tried in order; those of a disabled provider are left out."),
+  split: z
+    .record(z.string(), z.number().positive("a weight must be more than 0"))
+    .optional()
+    .describe(
+      "In place of a chain: other entries of `models`, or `provider/model`, with their weights. Each session has one of them, drawn from its name; see docs/money.md.",
+    ),
   failover: z
     .enum(["beforeFirstEvent", "retract", "never"])
     .prefault("beforeFirstEvent")

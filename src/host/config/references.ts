@@ -1,6 +1,6 @@
 import { didYouMean } from "../../core/values/suggest.ts";
 import { type Problem, pathText } from "../yaml/problem.ts";
-import { find, keysOf, type MapNode, type Path, placeOf } from "../yaml/tree.ts";
+import { find, keyPlaceOf, keysOf, type MapNode, type Path, placeOf } from "../yaml/tree.ts";
 import { isEnabled } from "./schema.ts";
 import { isLoopback, parseListen } from "./server.ts";
 
@@ -11,6 +11,7 @@ import { isLoopback, parseListen } from "./server.ts";
 export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const name of keysOf(root, ["models"])) {
     checkChain(["models", name, "chain"]);
+    checkSplit(name);
     checkModel(["models", name, "economy"]);
     checkModel(["models", name, "shadow", "model"]);
     for (const path of items(root, ["models", name, "shadow", "scorers"])) checkName([...path, "agent"], "agents");
@@ -49,6 +50,28 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     if (targets.length > 0 && !targets.includes(true)) complain(path, "every provider of this chain is disabled");
   }
 
+  /** A split has members and weights; everything else is theirs. */
+  function checkSplit(name: string): void {
+    const entry: Path = ["models", name];
+    const split: Path = [...entry, "split"];
+    const members = keysOf(root, split);
+    if (find(root, split) === undefined) {
+      const chain = find(root, [...entry, "chain"]);
+      if (chain === undefined || (chain.kind === "list" && chain.items.length === 0))
+        complain(chain === undefined ? entry : [...entry, "chain"], "name at least one provider/model");
+      return;
+    }
+    for (const key of keysOf(root, entry))
+      if (key !== "split") complainOfKey([...entry, key], `a split has no ${key} of its own: give it to its members`);
+    if (find(root, split)?.kind === "map" && members.length < 2) complain(split, "a split needs two members");
+    for (const member of members) {
+      const path = [...split, member];
+      const isSplit = find(root, ["models", member, "split"]) !== undefined;
+      if (isSplit) complainOfKey(path, `"${member}" is a split itself`);
+      else checkReference(path, member);
+    }
+  }
+
   /** Settings of a model that is not in the chain would hold for nobody, and a hedge needs a second one. */
   function checkMembers(name: string): void {
     const chain = items(root, ["models", name, "chain"]).map((path) => text(root, path) ?? "");
@@ -76,6 +99,22 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     }
   }
 
+  /** The same of a key. */
+  function checkReference(path: Path, reference: string): void {
+    const models = keysOf(root, ["models"]);
+    if (models.includes(reference)) return;
+    const { provider } = splitModel(reference);
+    const providers = keysOf(root, ["providers"]);
+    if (provider === "")
+      complainOfKey(
+        path,
+        `"${reference}" is neither an entry of models nor provider/model${didYouMean(reference, models)}`,
+      );
+    else if (!providers.includes(provider))
+      complainOfKey(path, `"${provider}" is not among the providers${didYouMean(provider, providers)}`);
+    else if (!isOn(root, provider)) complainOfKey(path, `the provider "${provider}" is disabled`);
+  }
+
   function checkProvider(path: Path, provider: string): boolean {
     const providers = keysOf(root, ["providers"]);
     if (providers.includes(provider)) return true;
@@ -98,6 +137,10 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
       ["server", "listen"],
       `${host} can be reached from outside; set server.auth.keys or server.auth.jwt, or listen on 127.0.0.1`,
     );
+  }
+
+  function complainOfKey(path: Path, message: string): void {
+    problems.push({ place: keyPlaceOf(root, path), path: pathText(path), message });
   }
 
   function complain(path: Path, message: string): void {

@@ -90,7 +90,10 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
         ...(lastError === undefined ? {} : { lastError }),
       };
     }),
-    models: Object.entries(config.models).map(([name, { chain }]) => ({ name, chain: [...chain] })),
+    models: Object.entries(config.models).map(([name, { chain, split }]) => ({
+      name,
+      chain: split === undefined ? [...chain] : Object.keys(split),
+    })),
     tools: toolsOf(agents),
     channels: Object.entries(config.channels).map(([name, { type }]) => ({ name, type })),
     plugins: usedPlugins(config),

@@ -7,6 +7,7 @@ import { ContentStore } from "../../agent/run/content.ts";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { forCall } from "../../agent/run/for-call.ts";
 import { Members } from "../../agent/run/members.ts";
+import { type SplitKey, withoutSplits } from "../../agent/run/split.ts";
 import { Waits } from "../../agent/run/waits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { inputMessages } from "../../agent/state/run-state.ts";
@@ -92,7 +93,8 @@ export class RunPipeline implements StreamPipeline {
     const watch = this.#watch();
     const found = this.#revision.agents.get(request.agent);
     if (found === undefined) return await endIfCancelled(this.#work);
-    const fitting = agentFor(found, request);
+    const key = { tenant, request, run: claim.ownership.run };
+    const fitting = agentFor(found, key);
     if (fitting instanceof VenturiError) return await this.#failEarly(fitting);
     const { fork } = request;
     const forked =
@@ -115,7 +117,7 @@ export class RunPipeline implements StreamPipeline {
         agent,
         agentNamed: (name) => {
           const named = this.#revision.agents.get(name);
-          return named && seen(forCall(named, callOf(request)));
+          return named && seen(withoutSplits(forCall(named, callOf(request)), key));
         },
         request,
         log: watch?.around(log) ?? log,
@@ -168,9 +170,12 @@ export class RunPipeline implements StreamPipeline {
 const callOf = ({ model: _, ...request }: RunRequest): RunRequest => request;
 
 /** The agent may have changed while the run waited and no longer allow its overrides. */
-function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition | VenturiError {
+function agentFor(
+  agent: AgentDefinition,
+  key: SplitKey & { readonly request: RunRequest },
+): AgentDefinition | VenturiError {
   try {
-    return forCall(agent, request);
+    return withoutSplits(forCall(agent, key.request), key);
   } catch (thrown) {
     return wrap("agent.run", thrown);
   }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { memberOf } from "../../agent/run/split.ts";
 import { messageOf, wrap } from "../../core/errors/errors.ts";
 import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -89,12 +90,13 @@ export class Shadows implements RunWatcher {
   }
 
   /** The entry of `models` whose shadow the run is to have. The same on every replica. */
-  #modelOf({ request, ownership, unreadable }: Claim): string | undefined {
+  #modelOf({ tenant, request, ownership, unreadable }: Claim): string | undefined {
     const { parent, fork, shadow, remember } = request;
     if ((parent ?? fork ?? shadow ?? remember ?? unreadable) !== undefined) return undefined;
     const agent = this.#parts.revisions.current.agents.get(request.agent);
     if (agent === undefined) return undefined;
-    const model = agent.overrides.models.get(request.model ?? "") ?? agent.model;
+    const chosen = agent.overrides.models.get(request.model ?? "") ?? agent.model;
+    const model = memberOf(chosen, { tenant, request, run: ownership.run });
     return model.shadow !== undefined && isSampled(ownership.run, model.shadow.share) ? model.name : undefined;
   }
 

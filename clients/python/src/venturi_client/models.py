@@ -545,6 +545,11 @@ class RoundStartedWaited(Model):
     ms: float
 
 
+class RoundStartedSplit(Model):
+    of: str
+    chose: str
+
+
 class RoundStarted(Model):
     type: Literal["round.started"] = "round.started"
     run: str
@@ -558,6 +563,7 @@ class RoundStarted(Model):
     warnings: list[str] | None = None
     skipped: list[str] | None = None
     reason: str | None = None
+    split: RoundStartedSplit | None = None
 
 
 class TextDeltaWaited(Model):
