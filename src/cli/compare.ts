@@ -69,7 +69,7 @@ function costRows(a: ComparedRun, b: ComparedRun): Row[] {
   const row = (name: string, left: number | undefined, right: number | undefined): Row[] =>
     left === undefined && right === undefined
       ? []
-      : [[name, dollars(left), dollars(right), change(left ?? 0, right ?? 0)]];
+      : [[name, dollars(left), dollars(right), left === undefined || right === undefined ? "" : change(left, right)]];
   return [...row("cost", a.cost, b.cost), ...row("total cost", a.totalCost, b.totalCost)];
 }
 

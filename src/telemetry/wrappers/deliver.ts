@@ -29,6 +29,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     pending: (run) => runs.pending(run),
     doing: async (run) => runs.doing?.(run),
     now: (run) => runs.now?.(run),
+    tokenRate: (run) => runs.tokenRate?.(run),
     agents: () => runs.agents(),
     giveFeedback: (run, given, options) => runs.giveFeedback(run, given, options),
     feedback: (run) => runs.feedback(run),

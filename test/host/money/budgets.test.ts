@@ -1,11 +1,12 @@
 import { expect } from "chai";
-import { silentLog } from "../../../src/core/ports/log.ts";
+import { type Log, silentLog } from "../../../src/core/ports/log.ts";
 import { ProviderRegistry } from "../../../src/core/ports/registries.ts";
 import { noTelemetry } from "../../../src/core/ports/telemetry.ts";
 import type { RunEvent } from "../../../src/core/run/events.ts";
 import { provide } from "../../../src/core/values/token.ts";
 import { loadConfig } from "../../../src/host/config/load.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
+import { createTelemetry, defaultSettings } from "../../../src/telemetry/index.ts";
 import { ScriptedModel, say } from "../../../src/testing/model.ts";
 import { testFolder } from "../folder.ts";
 
@@ -96,6 +97,62 @@ describe("a budget", () => {
     expect(endOf(await run("a", ada, { tenant: "other" }))).to.equal("stop");
     expect(endOf(await run("a"))).to.equal("stop");
     expect([endOf(await run("b")), endOf(await run("b"))]).to.deep.equal(["stop", "stop"]);
+  });
+
+  it("is of the key, the tenant, the session, and the subject of a token whatever the request says", async () => {
+    const ends = async (more: object, options: object) => endOf(await run("a", more, options));
+    const full = "tokens: 1200, per: month";
+    for (const [budget, same, other] of [
+      [`{ of: key, ${full} }`, [{}, { caller: { id: "k1" } }], [{}, { caller: { id: "k2" } }]],
+      [`{ of: tenant, ${full} }`, [{}, { tenant: "t1" }], [{}, { tenant: "t2" }]],
+      [`{ of: session, ${full} }`, [{ session: "s1" }, {}], [{ session: "s2" }, {}]],
+      ["{ of: tenant, tokens: 1200, per: session }", [{ session: "s1" }, {}], [{ session: "s2" }, {}]],
+      [
+        `{ of: user, ${full} }`,
+        [{ metadata: { user: "x" } }, { caller: { id: "jwt:ada" } }],
+        [{ metadata: { user: "ada" } }, { caller: { id: "jwt:bob" } }],
+      ],
+    ] as const) {
+      await open(`{ one: ${budget} }`);
+      expect(await ends(...same), budget).to.equal("stop");
+      const next =
+        "caller" in same[1] && same[1].caller.id === "jwt:ada"
+          ? ([{ metadata: { user: "y" } }, same[1]] as const)
+          : same;
+      expect(await ends(...next), budget).to.equal("budget_exceeded");
+      expect(await ends(...other), budget).to.equal("stop");
+      await host?.close();
+    }
+  });
+
+  it("is told at 80 and 100 per cent by the log and the metrics, once each", async () => {
+    const lines: unknown[][] = [];
+    const log: Log = {
+      ...silentLog,
+      warn: (message, fields) => lines.push([message, fields?.percent, fields?.budget, fields?.spent]),
+    };
+    const telemetry = await createTelemetry(defaultSettings, { log: silentLog });
+    const answers = Array.from({ length: 9 }, () => ["ok", say.usage(usage), say.done()]);
+    const model = new ScriptedModel(answers);
+    host = await openHost({
+      configFile: folder.write({ "venturi.yaml": config("{ all: { of: service, usd: 0.75, per: month } }") }),
+      env: {},
+      log,
+      telemetry,
+      replace: [provide(ProviderRegistry, { names: () => ["demo"], get: () => model })],
+    });
+    for (let index = 0; index < 6; index++) await run("a");
+    expect(lines.filter(([message]) => String(message).startsWith("budget"))).to.deep.equal([
+      ["budget nearly used up", 80, "all", { usd: 0.6, tokens: 3_300 }],
+      ["budget used up", 100, "all", { usd: 0.8, tokens: 4_400 }],
+    ]);
+    const counted = [...(await telemetry.metrics()).matchAll(/^venturi_budget_reached_total\{(.*)\} (\d+)$/gm)];
+    expect(counted.map(([, labels, count]) => [/percent="(\d+)"/.exec(labels ?? "")?.[1], count]).sort()).to.deep.equal(
+      [
+        ["100", "1"],
+        ["80", "1"],
+      ],
+    );
   });
 
   it("finishes the run with what it has when it says so, whatever the agent's onLimit", async () => {

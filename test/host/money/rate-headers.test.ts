@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { Clock, systemClock } from "../../../src/core/ports/clock.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
-import { noTelemetry } from "../../../src/core/ports/telemetry.ts";
 import { provide } from "../../../src/core/values/token.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
+import { createTelemetry, defaultSettings } from "../../../src/telemetry/index.ts";
 import { testFolder } from "../folder.ts";
 
 /** Ten seconds into a minute that does not end. */
@@ -49,7 +49,7 @@ describe("the vendors' rate-limit headers", () => {
       configFile: folder.write({ "venturi.yaml": config }),
       env: {},
       log: silentLog,
-      telemetry: noTelemetry,
+      telemetry: await createTelemetry(defaultSettings, { log: silentLog }),
       replace: [provide(Clock, withinAMinute)],
     });
   });

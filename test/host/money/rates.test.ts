@@ -122,6 +122,23 @@ models: { main: { chain: [demo/m], responses: { ttl: 1h, tenants: [acme, other],
     expect(text(await timed({}, "acme"))).to.equal("answer 5.");
   });
 
+  it("costs nothing when its reader leaves in the middle", async () => {
+    const { clock } = await open(config, answers(2));
+    const first = run({}, { tenant: "acme" });
+    await clock.advance(600);
+    await first;
+    const started = await host?.runs.start({ agent: "a", input: { text: "hi" } }, { tenant: "acme" });
+    const events: RunEvent[] = [];
+    for await (const batch of host?.runs.follow(started?.run ?? "") ?? []) {
+      events.push(...batch);
+      if (batch.some(({ type }) => type === "text.delta")) void host?.runs.cancel(started?.run ?? "");
+    }
+    expect(events.at(-1)?.type).to.equal("run.failed");
+    expect(text(events)).to.equal("answer 0");
+    const [row] = (await host?.runs.usage({ by: [] })) ?? [];
+    expect(row).to.include({ generations: 1, failed: 0 });
+  });
+
   it("keeps no answer that failed", async () => {
     const { model } = await open(config, [["half", say.fail("invalid_input")], ["whole"]]);
     expect((await run({}, { tenant: "acme" })).at(-1)?.type).to.equal("run.failed");

@@ -117,6 +117,9 @@ for (const journal of ["{ type: memory }", "{ type: sqlite, path: fork.db }"]) {
       const compared = compareRuns(events, forked);
       expect([compared.a.usage, compared.a.inherited]).to.deep.equal([addUsage(first, tail), undefined]);
       expect([compared.b.usage, compared.b.inherited]).to.deep.equal([own, first]);
+      expect([compared.a.cost, compared.b.cost]).to.deep.equal([costOf(addUsage(first, tail)), costOf(own)]);
+      const unknown = events.map(({ cost: _, ...event }: RunEvent & { cost?: number }) => event as RunEvent);
+      expect(compareRuns(unknown, forked).a).not.to.have.any.keys("cost", "totalCost");
     });
 
     it("does not use up the fork's tokens", async () => {
