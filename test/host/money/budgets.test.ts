@@ -100,27 +100,27 @@ describe("a budget", () => {
   });
 
   it("is of the key, the tenant, the session, and the subject of a token whatever the request says", async () => {
-    const ends = async (more: object, options: object) => endOf(await run("a", more, options));
-    const full = "tokens: 1200, per: month";
-    for (const [budget, same, other] of [
-      [`{ of: key, ${full} }`, [{}, { caller: { id: "k1" } }], [{}, { caller: { id: "k2" } }]],
-      [`{ of: tenant, ${full} }`, [{}, { tenant: "t1" }], [{}, { tenant: "t2" }]],
-      [`{ of: session, ${full} }`, [{ session: "s1" }, {}], [{ session: "s2" }, {}]],
-      ["{ of: tenant, tokens: 1200, per: session }", [{ session: "s1" }, {}], [{ session: "s2" }, {}]],
-      [
-        `{ of: user, ${full} }`,
-        [{ metadata: { user: "x" } }, { caller: { id: "jwt:ada" } }],
-        [{ metadata: { user: "ada" } }, { caller: { id: "jwt:bob" } }],
-      ],
-    ] as const) {
-      await open(`{ one: ${budget} }`);
-      expect(await ends(...same), budget).to.equal("stop");
-      const next =
-        "caller" in same[1] && same[1].caller.id === "jwt:ada"
-          ? ([{ metadata: { user: "y" } }, same[1]] as const)
-          : same;
-      expect(await ends(...next), budget).to.equal("budget_exceeded");
-      expect(await ends(...other), budget).to.equal("stop");
+    type Start = readonly [more: object, options: object];
+    const user = (name: string, subject: string): Start => [
+      { metadata: { user: name } },
+      { caller: { id: `jwt:${subject}` } },
+    ];
+    const key = (id: string): Start => [{}, { caller: { id } }];
+    const tenant = (name: string): Start => [{}, { tenant: name }];
+    const session = (name: string): Start => [{ session: name }, {}];
+    // The second is the same one's as the first, the third another's.
+    const cases: readonly [of: string, per: string, starts: readonly [Start, Start, Start]][] = [
+      ["key", "month", [key("k1"), key("k1"), key("k2")]],
+      ["tenant", "month", [tenant("t1"), tenant("t1"), tenant("t2")]],
+      ["session", "month", [session("s1"), session("s1"), session("s2")]],
+      ["tenant", "session", [session("s1"), session("s1"), session("s2")]],
+      ["user", "month", [user("x", "ada"), user("y", "ada"), user("x", "bob")]],
+    ];
+    for (const [of, per, starts] of cases) {
+      await open(`{ one: { of: ${of}, tokens: 1200, per: ${per} } }`);
+      const ends: string[] = [];
+      for (const [more, options] of starts) ends.push(endOf(await run("a", more, options)));
+      expect(ends, of).to.deep.equal(["stop", "budget_exceeded", "stop"]);
       await host?.close();
     }
   });
