@@ -1,16 +1,14 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect } from "chai";
 import { testFolder } from "../../host/folder.ts";
+import { replica } from "../channel-a2a/service.ts";
+import { journals } from "../postgres/shared-journals.ts";
 import { ask, configuration, pay, tasks } from "./service.ts";
 
 const bin = fileURLToPath(new URL("../../../src/cli/bin.js", import.meta.url));
-const serviceModule = new URL("../../../src/host/service.js", import.meta.url).href;
-const logModule = new URL("../../../src/core/ports/log.js", import.meta.url).href;
 
 /** The library probes its own class on a second process. */
 class SingleProcess extends StdioClientTransport {}
@@ -39,38 +37,27 @@ describe("agents as tools, whole processes", function () {
     }
   });
 
-  it("kill -9 in the middle of a task: the next poll, at another replica, goes on", async () => {
-    const journal = { type: "sqlite", path: "./j.db", lease: "1s" };
-    const file = folder.write({ "venturi.yaml": configuration({ journal }), "pay.mjs": pay });
-    const script = `
-      const { openService } = await import(${JSON.stringify(serviceModule)});
-      const { silentLog } = await import(${JSON.stringify(logModule)});
-      const { url } = await openService({ configFile: ${JSON.stringify(file)}, log: silentLog });
-      console.log(url);`;
-    const replica = async () => {
-      const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", script], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-      return { child, url };
-    };
-    const [one, two] = await Promise.all([replica(), replica()]);
-    try {
-      const params = { name: "slow", arguments: { input: "x" } };
-      const { result } = await ask(one.url, "tools/call", params, { capabilities: tasks });
-      expect(result.status).to.equal("working");
-      one.child.kill("SIGKILL");
-      await once(one.child, "exit");
-      let state = await ask(two.url, "tasks/get", { taskId: result.taskId }, { capabilities: tasks });
-      expect(state.result.status).to.equal("working");
-      while (state.result.status === "working") {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        state = await ask(two.url, "tasks/get", { taskId: result.taskId }, { capabilities: tasks });
+  for (const [engine, open] of Object.entries(journals))
+    it(`${engine}: kill -9 in the middle of a task: the next poll, at another replica, goes on`, async () => {
+      await using journal = await open();
+      const file = folder.write({ "venturi.yaml": configuration({ journal: journal.entry }), "pay.mjs": pay });
+      const [one, two] = await Promise.all([replica(file), replica(file)]);
+      try {
+        const params = { name: "slow", arguments: { input: "x" } };
+        const { result } = await ask(one.url, "tools/call", params, { capabilities: tasks });
+        expect(result.status).to.equal("working");
+        one.child.kill("SIGKILL");
+        await once(one.child, "exit");
+        let state = await ask(two.url, "tasks/get", { taskId: result.taskId }, { capabilities: tasks });
+        expect(state.result.status).to.equal("working");
+        while (state.result.status === "working") {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          state = await ask(two.url, "tasks/get", { taskId: result.taskId }, { capabilities: tasks });
+        }
+        expect(state.result.status).to.equal("completed");
+        expect(JSON.stringify(state.result.result)).to.contain("nine ten");
+      } finally {
+        for (const { child } of [one, two]) child.kill("SIGKILL");
       }
-      expect(state.result.status).to.equal("completed");
-      expect(JSON.stringify(state.result.result)).to.contain("nine ten");
-    } finally {
-      for (const { child } of [one, two]) child.kill("SIGKILL");
-    }
-  });
+    });
 });
