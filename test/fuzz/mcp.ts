@@ -5,7 +5,7 @@ import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { ToolSource } from "../../src/core/ports/tool.ts";
 import { callTool, testPluginContext } from "../../src/testing.ts";
 import { serveFetch } from "../plugins/mcp/http-server.ts";
-import type { Target } from "./target.ts";
+import { inTime, type Target } from "./target.ts";
 import { anyJson, hurt, wounds } from "./values.ts";
 
 type Results = Readonly<Record<string, unknown>>;
@@ -76,17 +76,4 @@ export async function openMcp(): Promise<{ target: Target; close(): Promise<void
       }),
   };
   return { target, close: () => server.close() };
-}
-
-/** The bound of the check itself: whatever waits longer hangs. */
-async function inTime<T>(work: T | Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("it hangs")), 10_000);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -20,7 +20,7 @@ agents:
   assistant: { model: demo/small, tools: [calculator], limits: { time: 3s, maxToolRounds: 2 } }
   ${pager}: { model: demo/echo }
 journal: { type: memory }
-channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, mcp: {}, websocket: { messagesPerSecond: 5000 } }
+channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, mcp: {}, a2a: {}, websocket: { messagesPerSecond: 5000 } }
 server: { listen: 0 }
 limits: { body: 200KiB, drain: 100ms }
 telemetry: off
@@ -46,6 +46,7 @@ const paths = [
   "/ai-sdk/assistant",
   "/ag-ui/assistant",
   "/mcp",
+  "/a2a/assistant",
 ];
 const valid: readonly unknown[] = [
   { agent: "assistant", input: "go", metadata: { a: 1 }, limits: { maxToolRounds: 1 } },
@@ -70,6 +71,15 @@ const valid: readonly unknown[] = [
   { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "venturi://runs/x" } },
   { jsonrpc: "2.0", id: "ask:x", result: { action: "accept", content: {} } },
   { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
+  ...["SendMessage", "SendStreamingMessage"].map((method) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method,
+    params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "go" }, { data: { approved: true } }] } },
+  })),
+  { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "run_x", historyLength: 3 } },
+  { jsonrpc: "2.0", id: 1, method: "ListTasks", params: { contextId: "c", pageSize: 2, pageToken: "x" } },
+  { jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: "run_x" } },
   { type: "run", agent: "assistant", input: "go", id: "x" },
   { type: "subscribe", run: "run_x", after: 3 },
 ];
@@ -104,7 +114,7 @@ export const http = (service: Service): Target => ({
     fc.asyncProperty(fc.constantFrom(...paths), body, async (path, bytes) => {
       const response = await fetch(service.url + path, {
         method: "POST",
-        headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
+        headers: { "content-type": "application/json", "anthropic-version": "2023-06-01", "a2a-version": "1.0" },
         body: bytes,
         signal: AbortSignal.timeout(20_000),
       });

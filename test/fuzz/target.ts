@@ -41,3 +41,16 @@ export async function fuzz(
   };
   return { runs: details.numRuns, crash };
 }
+
+/** The bound of the check itself: whatever waits longer hangs. */
+export async function inTime<T>(work: T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it hangs")), 10_000);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,3 +1,4 @@
+import { openA2a } from "./a2a.ts";
 import { imports, journalFiles } from "./journals.ts";
 import { openMcp } from "./mcp.ts";
 import { openNative } from "./native.ts";
@@ -11,6 +12,7 @@ export async function openTargets(folder: string): Promise<{ targets: readonly T
   const service = await openFuzzed(folder);
   const native = await openNative();
   const mcp = await openMcp();
+  const a2a = await openA2a();
   const targets = [
     frames,
     decoders,
@@ -22,8 +24,12 @@ export async function openTargets(folder: string): Promise<{ targets: readonly T
     socket(service),
     native.target,
     mcp.target,
+    a2a.target,
     await journalFiles(folder),
     await imports(folder),
   ];
-  return { targets, close: async () => void (await Promise.all([service.drain(), native.close(), mcp.close()])) };
+  return {
+    targets,
+    close: async () => void (await Promise.all([service.drain(), native.close(), mcp.close(), a2a.close()])),
+  };
 }
