@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../errors/errors.ts";
 import type { Embeddings } from "../model/provider.ts";
 import type { Usage } from "../model/usage.ts";
 import { token } from "../values/token.ts";
+import type { Clock } from "./clock.ts";
 import type { ErasedNotes, FoundNote, MemoryStore, Note, NotePage, NoteVector, PutOutcome } from "./memory.ts";
 import type { MemoryPlace } from "./memory-owners.ts";
 import type { Registry } from "./registries.ts";
@@ -66,12 +67,18 @@ export class Notes {
   readonly bounds: NoteBounds;
   readonly #store: MemoryStore;
   readonly #embedder: Embedder | undefined;
+  readonly #clock: Clock;
 
-  constructor(name: string, store: MemoryStore, parts: { readonly bounds: NoteBounds; readonly embedder?: Embedder }) {
+  constructor(
+    name: string,
+    store: MemoryStore,
+    parts: { readonly bounds: NoteBounds; readonly clock: Clock; readonly embedder?: Embedder },
+  ) {
     this.name = name;
     this.bounds = parts.bounds;
     this.#store = store;
     this.#embedder = parts.embedder;
+    this.#clock = parts.clock;
   }
 
   /** `keep`: a note with this id stays as it is. */
@@ -152,13 +159,16 @@ export class Notes {
   }
 
   async #inTime<T>(op: string, signal: AbortSignal | undefined, work: (until: AbortSignal) => Promise<T>): Promise<T> {
-    const late = AbortSignal.timeout(this.bounds.timeout);
-    const until = signal === undefined ? late : AbortSignal.any([signal, late]);
+    const late = new AbortController();
+    const forget = this.#clock.after(this.bounds.timeout, () => late.abort());
+    const until = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
     let stop = () => {};
     const stopped = new Promise<never>((_, reject) => {
       const abort = () => {
         const message = `the memory ${this.name} did not answer within ${this.bounds.timeout} ms`;
-        reject(late.aborted && signal?.aborted !== true ? new VenturiError(op, "timeout", message) : until.reason);
+        reject(
+          late.signal.aborted && signal?.aborted !== true ? new VenturiError(op, "timeout", message) : until.reason,
+        );
       };
       if (until.aborted) return abort();
       until.addEventListener("abort", abort, { once: true });
@@ -169,6 +179,7 @@ export class Notes {
     } catch (thrown) {
       throw VenturiError.isInstance(thrown) ? thrown : wrap(op, thrown, "unavailable");
     } finally {
+      forget();
       stop();
     }
   }

@@ -3,6 +3,7 @@ import { inject, injectable } from "tsyringe";
 import { VenturiError } from "../../core/errors/errors.ts";
 import { costOf } from "../../core/model/prices.ts";
 import { checkedUsage } from "../../core/model/usage.ts";
+import { Clock } from "../../core/ports/clock.ts";
 import { Log } from "../../core/ports/log.ts";
 import { type Embedder, type MemoryRegistry, Notes } from "../../core/ports/notes.ts";
 import { ProviderRegistry } from "../../core/ports/registries.ts";
@@ -23,6 +24,7 @@ export class Memories implements MemoryRegistry {
   readonly #providers: ProviderRegistry;
   readonly #telemetry: Telemetry;
   readonly #log: Log;
+  readonly #clock: Clock;
 
   constructor(
     @inject(Config) config: Config,
@@ -30,12 +32,14 @@ export class Memories implements MemoryRegistry {
     @inject(ProviderRegistry) providers: ProviderRegistry,
     @inject(Telemetry) telemetry: Telemetry,
     @inject(Log) log: Log,
+    @inject(Clock) clock: Clock,
   ) {
     this.#config = config;
     this.#instances = instances;
     this.#providers = providers;
     this.#telemetry = telemetry;
     this.#log = log;
+    this.#clock = clock;
   }
 
   names(): readonly string[] {
@@ -51,7 +55,7 @@ export class Memories implements MemoryRegistry {
       const store = this.#telemetry.memory(entry.name, await this.#instances.make("memory", entry));
       const { name, longest, most, near, timeout } = entry;
       const bounds = { longest, most, near, timeout };
-      this.#memories.set(name, new Notes(name, store, { bounds, ...this.#embedderOf(entry) }));
+      this.#memories.set(name, new Notes(name, store, { bounds, clock: this.#clock, ...this.#embedderOf(entry) }));
     }
   }
 
