@@ -1,4 +1,4 @@
-import type { Client, Pool, PoolClient, QueryResultRow } from "pg";
+import type { Client, ClientBase, Pool, PoolClient, QueryResultRow } from "pg";
 import { VenturiError } from "venturi/plugin";
 import { explain, isConnectionLost, isPermanent, isTransient } from "./failures.ts";
 import { migrate, migrations } from "./schema.ts";
@@ -6,6 +6,8 @@ import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./serv
 
 export interface DatabaseOptions extends ServerOptions {
   readonly schema: string;
+  /** Makes the tables, or brings them up to date, and returns the version they had, if it was an earlier one; the journal's when absent. */
+  readonly migrate?: (client: ClientBase, schema: string) => Promise<number | undefined>;
   /** The schema was of an earlier version. */
   readonly migrated?: (from: number, to: number) => void;
 }
@@ -104,7 +106,7 @@ export class Database {
   async #open(): Promise<Opened<Pool>> {
     try {
       return await this.#servers.openPool(async (client) => {
-        const from = await migrate(client, this.schema);
+        const from = await (this.#options.migrate ?? migrate)(client, this.schema);
         if (from !== undefined) this.#options.migrated?.(from, migrations.length);
       });
     } catch (thrown) {

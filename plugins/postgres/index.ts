@@ -1,24 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import { Duration, definePlugin, VenturiError } from "venturi/plugin";
+import { type AnyPlugin, Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
-import { Database, type DatabaseOptions } from "./database.ts";
+import { Database } from "./database.ts";
 import { PostgresJournal } from "./journal.ts";
 import { ReadReplica } from "./read-replica.ts";
-
-const Tls = z.strictObject({
-  ca: z.string().optional().describe("File with the certificates to trust, relative to the config."),
-  cert: z.string().optional().describe("File with the client's certificate."),
-  key: z.string().optional().describe("File with the client's key."),
-  servername: z.string().optional().describe("The name its certificate must carry, if not the host in the URL."),
-  verify: z.boolean().prefault(true).describe("False accepts any certificate: for tests only."),
-});
+import recall from "./recall.ts";
+import { readTls, Tls } from "./tls.ts";
 
 export default definePlugin({
   name: "postgres",
   kind: "journal",
   description: "Keeps runs in PostgreSQL (14 or newer), shared by any number of replicas.",
+  also: [recall as unknown as AnyPlugin], // its options are its own
   options: z.strictObject({
     url: z
       .string()
@@ -77,28 +69,3 @@ export default definePlugin({
     return journal;
   },
 });
-
-async function readTls(
-  tls: boolean | z.output<typeof Tls> | undefined,
-  folder: string,
-): Promise<DatabaseOptions["ssl"]> {
-  if (tls === undefined || typeof tls === "boolean") return tls;
-  const read = async (name: "ca" | "cert" | "key") => {
-    const path = tls[name];
-    return path === undefined ? {} : { [name]: await readFile(resolve(folder, path), "utf8") };
-  };
-  try {
-    const files = { ...(await read("ca")), ...(await read("cert")), ...(await read("key")) };
-    return { rejectUnauthorized: tls.verify, ...files, ...nameCheck(tls.servername) };
-  } catch (cause) {
-    throw new VenturiError("journal.open", "config_invalid", "a file named under journal.tls cannot be read", {
-      cause,
-    });
-  }
-}
-
-/** pg always checks the host's name, so a configured name is compared here. */
-const nameCheck = (name: string | undefined) =>
-  name === undefined
-    ? {}
-    : { checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(name, certificate) };

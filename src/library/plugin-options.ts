@@ -623,6 +623,45 @@ export interface RecallMemory {
   readonly timeout?: number | string;
 }
 
+/** Options of the memory `recall-postgres`. */
+export interface RecallPostgres {
+  /** `provider/model` that makes vectors of notes and queries; without it they are compared by words. */
+  readonly embed?: string;
+  /** Least cosine of two vectors that counts as near; models differ. */
+  readonly near?: number;
+  /** Characters of a note. */
+  readonly longest?: number;
+  /** Notes of one session, user or agent. */
+  readonly most?: number;
+  /** How long a put or a search may take. */
+  readonly timeout?: number | string;
+  /** Such as `postgres://user:password@host:5432/database`. Of several hosts (`a:5432,b:5432`) the primary is used. */
+  readonly url: string;
+  /** The schema for its tables; created when missing. Not the journal's. */
+  readonly schema?: string;
+  /** Most connections of this process. */
+  readonly pool?: number;
+  /** Encrypt the connection; counts more than `sslmode` in the URL. */
+  readonly tls?: boolean | {
+    /** File with the certificates to trust, relative to the config. */
+    readonly ca?: string;
+    /** File with the client's certificate. */
+    readonly cert?: string;
+    /** File with the client's key. */
+    readonly key?: string;
+    /** The name its certificate must carry, if not the host in the URL. */
+    readonly servername?: string;
+    /** False accepts any certificate: for tests only. */
+    readonly verify?: boolean;
+  };
+  /** How long to wait for a connection. */
+  readonly connectTimeout?: number | string;
+  /** How long to wait for an answer before the connection counts as lost. */
+  readonly answerTimeout?: number | string;
+  /** Behind a transaction pooler (PgBouncer): prepares nothing. */
+  readonly pooler?: boolean;
+}
+
 /** Options of the memory `recall-sqlite`. */
 export interface RecallSqlite {
   /** `provider/model` that makes vectors of notes and queries; without it they are compared by words. */

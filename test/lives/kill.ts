@@ -35,18 +35,20 @@ describe("a process that is killed (SIGKILL) as each event of a life is shown", 
     const events: RunEvent[] = [];
     let run = "";
     let notes: unknown;
+    let facts: Facts | undefined;
     for await (const line of createInterface({ input: child.stdout })) {
       if (line.startsWith("run ")) run = line.slice(4);
       else if (line.startsWith("notes ")) notes = JSON.parse(line.slice(6));
+      else if (line.startsWith("facts ")) facts = JSON.parse(line.slice(6)) as Facts;
       else events.push(JSON.parse(line) as RunEvent); // as the child wrote it
       if (events.length >= killAfter) child.kill("SIGKILL");
     }
     await ended;
     children.delete(child);
-    return { run, events, notes };
+    return { run, events, notes, facts };
   }
 
-  function check(life: Life, { events, notes }: Played, where: string): void {
+  function check(life: Life, { events, notes, facts }: Played, where: string): void {
     const count = (type: RunEvent["type"]) => events.filter((event) => event.type === type).length;
     expect(
       events.map(({ seq }) => seq),
@@ -66,6 +68,15 @@ describe("a process that is killed (SIGKILL) as each event of a life is shown", 
       expect(count("question.answered"), where).to.equal(1);
       expect(JSON.stringify(events.filter((event) => event.type === "tool.finished")), where).to.contain("Monday");
     }
+    if (life === "recaller") {
+      const found = events.filter((event) => event.type === "memory.recalled" && event.call === undefined);
+      expect(found.length, where).to.equal(1);
+      const text = found[0]?.type === "memory.recalled" ? found[0].notes[0]?.text : undefined;
+      expect(text, where).to.contain("tea of process");
+      expect(facts?.kept, where).to.deep.equal(["Ana drinks green tea"]);
+      // The first is what was recalled; the call may have found another.
+      expect(facts?.prompt.match(/tea of process \d+/)?.[0], where).to.equal(text);
+    }
     if (life === "keeper") expect(notes, where).to.deep.equal({ likes: ["tea"] });
   }
 
@@ -81,10 +92,12 @@ describe("a process that is killed (SIGKILL) as each event of a life is shown", 
       const next = async (): Promise<void> => {
         for (let index = kills.shift(); index !== undefined; index = kills.shift()) {
           const configFile = newConfig();
-          const { run } = await play(configFile, life, index);
+          const { run, events } = await play(configFile, life, index);
           const resumed = await play(configFile, life);
           expect(resumed.run, `killed after event ${index}`).to.equal(run);
           check(life, resumed, `killed after event ${index}`);
+          // What was shown was kept: the resumed run begins with it.
+          expect(resumed.events.slice(0, events.length), `killed after event ${index}`).to.deep.equal(events);
         }
       };
       await Promise.all(Array.from({ length: 3 }, next));
@@ -98,4 +111,11 @@ interface Played {
   readonly run: string;
   readonly events: readonly RunEvent[];
   readonly notes: unknown;
+  readonly facts: Facts | undefined;
+}
+
+interface Facts {
+  readonly kept: readonly string[];
+  /** Of the second round. */
+  readonly prompt: string;
 }

@@ -94,6 +94,8 @@ export interface Plugin<K extends PluginKind = PluginKind, Options = never, Serv
   readonly kind: K;
   readonly description?: string;
   readonly options: z.ZodType<Options>;
+  /** Further plugins that come with it, as those of one package that share a dependency. */
+  readonly also?: readonly AnyPlugin[];
   /** Wire formats offered by `venturi decode`, by name. */
   readonly wires?: Readonly<Record<string, Wire>>;
   /** Of a channel: a run in its wire, for responses that a program sends itself. */
@@ -113,6 +115,7 @@ export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Ser
   readonly kind: K;
   readonly description?: string;
   readonly options: Schema;
+  readonly also?: readonly AnyPlugin[];
   readonly wires?: Readonly<Record<string, Wire>>;
   readonly projection?: (run: ProjectedRun) => Projection;
   check?(

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { type AnyPlugin, pluginApi } from "../../core/ports/plugin.ts";
-import { separate } from "./separate.ts";
+import { broughtBy, separate } from "./separate.ts";
 
 const op = "plugin.load";
 
@@ -39,12 +39,15 @@ export class PluginLoader {
   /** Names `get` can find. */
   names(): string[] {
     const installed = Object.entries(separate).filter(([, specifier]) => this.#installed(specifier) !== undefined);
-    return [...new Set([...boxNames(this.#box), ...this.#added.keys(), ...installed.map(([name]) => name)])].sort();
+    const own = new Set([...boxNames(this.#box), ...this.#added.keys(), ...installed.map(([name]) => name)]);
+    const brought = Object.keys(broughtBy).filter((name) => own.has(broughtBy[name] ?? ""));
+    return [...own, ...brought].sort();
   }
 
   /** Also true for a plugin whose package is still to be installed: `get` then says so. */
   has(name: string): boolean {
-    return this.#added.has(name) || isInBox(this.#box, name) || Object.hasOwn(separate, name);
+    const isKnown = Object.hasOwn(separate, name) || Object.hasOwn(broughtBy, name);
+    return this.#added.has(name) || isInBox(this.#box, name) || isKnown;
   }
 
   isInBox(name: string): boolean {
@@ -54,6 +57,8 @@ export class PluginLoader {
   get(name: string): Promise<LoadedPlugin> {
     const added = this.#added.get(name);
     if (added !== undefined) return Promise.resolve(added);
+    const bringer = Object.hasOwn(broughtBy, name) ? broughtBy[name] : undefined;
+    if (bringer !== undefined) return this.#brought(name, bringer);
     let loading = this.#loaded.get(name);
     if (loading === undefined) {
       const specifier = Object.hasOwn(separate, name) && !isInBox(this.#box, name) ? separate[name] : undefined;
@@ -81,6 +86,13 @@ export class PluginLoader {
   /** Adds a plugin that the program itself brings. */
   provide(plugin: AnyPlugin): void {
     this.#added.set(plugin.name, { plugin, from: "the program", version: "-" });
+  }
+
+  async #brought(name: string, bringer: string): Promise<LoadedPlugin> {
+    const loaded = await this.get(bringer);
+    const plugin = loaded.plugin.also?.find((each) => each.name === name);
+    if (plugin === undefined) throw failed(name, `${bringer} does not bring it; update that`);
+    return { ...loaded, plugin };
   }
 
   async #fromBox(name: string): Promise<LoadedPlugin> {

@@ -3,3 +3,6 @@ export const separate: Readonly<Record<string, string>> = {
   nats: "@venturi/nats",
   postgres: "@venturi/postgres",
 };
+
+/** Plugins that come with another one (`also`), by name. */
+export const broughtBy: Readonly<Record<string, string>> = { "recall-postgres": "postgres" };

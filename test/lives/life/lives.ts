@@ -17,21 +17,30 @@ providers:
         turns:
           - calls: [{ name: notes, arguments: { patch: [{ op: add, path: /likes/-, value: tea }], why: she said so } }]
           - { text: [Not, "ed."] }
+      - name: recaller
+        turns:
+          - calls: [{ name: memorize, arguments: { text: "Ana drinks green tea" } }, { name: recall, arguments: { query: tea } }]
+          - { text: [Not, "ed."] }
+memories:
+  facts: { type: sqlite, path: ./facts.db }
 models:
   talker: { chain: [demo/talker], contextTokens: 2000 }
 tools:
   ask: { type: ask }
   notes: { type: remember, scope: user, initial: { likes: [] } }
+  memorize: { type: memorize, store: facts }
+  recall: { type: recall, store: facts }
 agents:
   talker: { model: talker, compaction: { by: summary, keep: 2, model: demo/summary } }
   asker: { model: demo/asker, tools: [ask] }
   keeper: { model: demo/keeper, tools: [notes] }
+  recaller: { model: demo/recaller, tools: [memorize, recall], memory: { recall: { store: facts } } }
 journal: ${journal}
 channels: {}
 telemetry: off
 `;
 
-export const lives = ["talker", "asker", "keeper"] as const;
+export const lives = ["talker", "asker", "keeper", "recaller"] as const;
 export type Life = (typeof lives)[number];
 
 const long = "z".repeat(600);
@@ -42,5 +51,6 @@ export function requestOf(life: Life): RunRequest {
     textMessage("assistant", `answer ${turn} ${long}`),
   ]).flat();
   if (life === "talker") return { agent: life, input: { messages: turns, text: "What is the code?" } };
-  return { agent: life, input: { text: "go" }, metadata: { user: "ana" }, session: life };
+  const text = life === "recaller" ? "Which tea does Ana drink?" : "go";
+  return { agent: life, input: { text }, metadata: { user: "ana" }, session: life };
 }

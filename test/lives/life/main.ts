@@ -6,6 +6,11 @@ import { type Life, requestOf } from "./lives.ts";
 /** `CONFIG LIFE KEY`: starts a run or finds it by its key, answers what it asks, prints each event, and what was noted, and ends with it. */
 const [configFile = "", life = "", key = ""] = process.argv.slice(2);
 const host = await openHost({ configFile, env: {}, log: silentLog });
+const ana = { tenant: "default", scope: "user" as const, owner: "ana" };
+const memory = host.revision().memories.get("facts");
+// Another one in each process: whoever searches again finds something else.
+const seed = { id: "seed", text: `tea of process ${process.pid}`, at: Date.now() };
+if (life === "recaller") await memory?.put(ana, seed, { existing: "replace" });
 const { run } = await host.runs.start(requestOf(life as Life), { key }); // one of `lives`, by the parent
 process.stdout.write(`run ${run}\n`);
 for await (const batch of host.runs.follow(run)) {
@@ -21,7 +26,13 @@ for await (const batch of host.runs.follow(run)) {
     }
   }
 }
-const place = { tenant: "default", scope: "user" as const, owner: "ana", document: "notes" };
+const place = { ...ana, document: "notes" };
 const notes = await new Documents(host.journal.keyValues).get(place);
+if (life === "recaller") {
+  const facts = (await memory?.list(ana, { limit: 10 })) ?? [];
+  const prompt = await host.runs.prompt?.(run, 2);
+  const kept = facts.filter(({ id }) => id !== "seed").map(({ text }) => text);
+  process.stdout.write(`facts ${JSON.stringify({ kept, prompt: JSON.stringify(prompt?.messages) })}\n`);
+}
 process.stdout.write(`notes ${JSON.stringify(notes?.value ?? null)}\n`);
 await host.close();
