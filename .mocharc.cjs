@@ -11,6 +11,7 @@ const file = (name) => `dist/test/${name}.test.js`;
 const slow = [
   "plugins/channel-a2a/kill",
   "plugins/channel-mcp/stdio",
+  "plugins/mcp/tasks-killed",
   "bench/benches",
   "chaos/chaos",
   "cli/acp/acp-processes",

@@ -38,6 +38,7 @@ export { addUsage, mergeUsage, Usage } from "./core/model/usage.ts";
 export { budgetLimits } from "./core/ports/budget-limits.ts";
 export { Clock, sleep, systemClock } from "./core/ports/clock.ts";
 export { Documents, StoredDocument } from "./core/ports/documents.ts";
+export { isHandover } from "./core/ports/handover.ts";
 export { inputWeight, unlimited } from "./core/ports/held.ts";
 export { DecodedWire, Sample, ServiceView } from "./core/ports/inspect.ts";
 export { Log, silentLog } from "./core/ports/log.ts";

@@ -1,4 +1,4 @@
-import { budgetLimits, costOfAll, traceHeadersIn } from "venturi/internal";
+import { budgetLimits, costOfAll, isHandover, traceHeadersIn } from "venturi/internal";
 import {
   type Runs,
   type TerminalEvent,
@@ -44,6 +44,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   const called = new CalledRun({ run, agent: task.agent, context, answer });
   const end = await called.follow(runs.follow(run, { signal: context.signal, channel: "tool" }));
   if (end !== undefined) return outcome(end, task.agent, run);
+  // Parked or moved, the calling run finds this one by its key.
   if (!isHandover(context.signal.reason)) await cancel(runs, run, context);
   throw new VenturiError(op, "stream_interrupted", `the run ${run} of "${task.agent}" was cancelled with its caller`);
 }
@@ -61,8 +62,3 @@ function outcome(end: TerminalEvent, agent: string, run: string): unknown {
   const { code, err } = end.error;
   throw new VenturiError(op, "tool_failed", `the agent "${agent}" failed: ${code}: ${err}`, { details: { run, code } });
 }
-
-/** The calling run is parked or moved to another worker, and will find this one by its key: do not cancel it. */
-const isHandover = (reason: unknown): boolean =>
-  VenturiError.isInstance(reason) &&
-  (reason.details?.parked === true || ["shutting_down", "journal_failed", "conflict"].includes(reason.code));

@@ -1,5 +1,14 @@
 import { sleep } from "venturi/internal";
-import { type Clock, type EgressFetch, type Journal, type KeyValues, type Log, messageOf, type RunRow, type Runs } from "venturi/plugin";
+import {
+  type Clock,
+  type EgressFetch,
+  type Journal,
+  type KeyValues,
+  type Log,
+  messageOf,
+  type RunRow,
+  type Runs,
+} from "venturi/plugin";
 import { Courier } from "./courier.ts";
 import { RunCursor } from "./cursor.ts";
 import { Lanes, space } from "./lanes.ts";

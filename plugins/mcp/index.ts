@@ -1,6 +1,6 @@
 import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
 import { didYouMean, redactor } from "venturi/internal";
-import { definePlugin, type PluginContext, type Tool, type ToolSource } from "venturi/plugin";
+import { definePlugin, Journal, type PluginContext, type Tool, type ToolSource, VenturiError } from "venturi/plugin";
 import { Connection } from "./connection.ts";
 import { type ContextOffer, contextTools } from "./context-tools.ts";
 import { clientCredentials } from "./oauth/client-credentials.ts";
@@ -30,17 +30,30 @@ export default definePlugin({
     let tools: readonly Tool[] = server.instead?.() ?? [];
     const listeners: (() => void)[] = [];
     const vetted = new Vetted(options.pin, context);
+    const values = options.tasks ? () => context.resolve(Journal).keyValues : undefined;
     const prefix = options.prefix ?? `${context.name}_`;
     server.onTools = (remote) => {
       const { tools: wanted } = options;
       const offered = wanted === undefined ? remote : remote.filter(({ name }) => wanted.includes(name));
-      const offer = { options, prefix, vetted, access: server, server: context.name, runs: context.runs, redact };
+      const offer = {
+        options,
+        prefix,
+        vetted,
+        access: server,
+        server: context.name,
+        runs: context.runs,
+        values,
+        redact,
+      };
       const own = toTools(vetted.admit(offered), offer);
       const use: ContextOffer["use"] = (call, work) => explained(offer, call, work);
       const more = contextTools({ options, prefix, use, redact });
       tools = [...own, ...more.filter(({ name }) => !own.some((each) => each.name === name))];
       for (const listener of listeners) listener();
     };
+    if (options.tasks && context.resolve(Journal).keyValues === undefined) {
+      throw new VenturiError("tool.create", "config_invalid", "tasks: this journal has no place to note them");
+    }
     await server.start();
     return {
       list: () => tools,

@@ -2,6 +2,7 @@ import type { Client, ClientOptions, OAuthClientProvider, Transport } from "@mod
 import { elicited, sampled } from "./elicitation.ts";
 import { LastLines } from "./last-lines.ts";
 import type { McpOptions } from "./options.ts";
+import { TaskWire, tasksExtension } from "./task-wire.ts";
 import { openTransport } from "./transport.ts";
 
 /**
@@ -43,28 +44,40 @@ export class Negotiation {
 
   async #open(mode: Mode, credentials: OAuthClientProvider | undefined): Promise<Client> {
     const { Client } = await import("@modelcontextprotocol/client");
-    const { connectTimeout: timeout, command, elicitation, sampling } = this.#options;
+    const { connectTimeout: timeout, command, elicitation, sampling, tasks } = this.#options;
     // A stdio server that ignores unknown requests is asked for half of the time, then gets `initialize`.
     const probe = command === undefined ? {} : { probe: { timeoutMs: timeout / 2 } };
-    const client = new Client(
-      { name: "venturi", version: "0.1.0" },
-      {
-        versionNegotiation: { mode, ...probe },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onChanged() } },
-        listMaxPages: 100,
-        jsonSchemaValidator: trusting,
-        capabilities: {
-          ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
-          ...(sampling === undefined ? {} : { sampling: {} }),
-        },
-      },
-    );
+    const info = { name: "venturi", version: "0.1.0" };
+    const capabilities = {
+      ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
+      ...(sampling === undefined ? {} : { sampling: {} }),
+      ...(tasks ? { extensions: { [tasksExtension]: {} } } : {}),
+    };
+    const client = new Client(info, {
+      versionNegotiation: { mode, ...probe },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onChanged() } },
+      listMaxPages: 100,
+      jsonSchemaValidator: trusting,
+      capabilities,
+    });
     if (elicitation) client.setRequestHandler("elicitation/create", ({ params }) => elicited(client, params));
     if (sampling !== undefined) {
       client.setRequestHandler("sampling/createMessage", ({ params }) => sampled(client, params));
     }
     try {
-      await client.connect(await this.transport(credentials), { timeout });
+      const transport = await this.transport(credentials);
+      if (tasks) {
+        const { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY } = await import(
+          "@modelcontextprotocol/client"
+        );
+        const meta = {
+          [PROTOCOL_VERSION_META_KEY]: "2026-07-28",
+          [CLIENT_CAPABILITIES_META_KEY]: capabilities,
+          [CLIENT_INFO_META_KEY]: info,
+        };
+        new TaskWire(transport, meta).serve(client);
+      }
+      await client.connect(transport, { timeout });
     } catch (thrown) {
       await client.close().catch(() => {}); // report the first failure
       throw thrown;

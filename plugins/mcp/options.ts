@@ -26,6 +26,10 @@ export const McpOptions = z
       .default(true)
       .describe("questions of the server to the user become questions of the run; false refuses them"),
     sampling: SamplingOptions.optional().describe("requests of the server for a model; refused when absent"),
+    tasks: z
+      .boolean()
+      .default(false)
+      .describe("a call may become a task of the server (2026-07-28), which is found again after a restart"),
     resources: z.boolean().default(false).describe("tools that list and read the server's resources"),
     prompts: z.boolean().default(false).describe("tools that list and get the server's prompts"),
     ...egressOptions,

@@ -7,10 +7,11 @@ import type {
   Progress,
   Tool as RemoteTool,
 } from "@modelcontextprotocol/client";
-import { traceHeadersIn } from "venturi/internal";
+import { isHandover, traceHeadersIn } from "venturi/internal";
 import {
   type Effect,
   fromToolOptions,
+  type KeyValues,
   messageOf,
   type Runs,
   type Tool,
@@ -22,6 +23,8 @@ import type { McpOptions } from "./options.ts";
 import type { Vetted } from "./pin.ts";
 import { toOutput } from "./result.ts";
 import { Sampler } from "./sampling.ts";
+import { taskIn } from "./task-wire.ts";
+import { settleTask, TaskNotes } from "./tasks.ts";
 
 /** How calls reach the server. */
 export interface Access {
@@ -39,6 +42,8 @@ export interface Offer {
   /** The entry's name in the configuration, for people. */
   readonly server: string;
   readonly runs: () => Runs;
+  /** Where tasks are noted; undefined where calls become none. */
+  readonly values: (() => KeyValues | undefined) | undefined;
   redact(text: string): string;
 }
 
@@ -57,15 +62,18 @@ export function toTools(remote: readonly RemoteTool[], offer: Offer): Tool[] {
 }
 
 function toTool(remote: RemoteTool, offer: Offer): Tool {
+  const effect = offer.options.effects[remote.name] ?? effectOf(remote);
   return {
     ...fromToolOptions(offer.options),
     ...(offer.vetted.isChanged(remote) ? { approval: "always" as const } : {}),
     name: `${offer.prefix}${remote.name}`.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
     description: remote.description ?? remote.title ?? remote.annotations?.title ?? `The tool ${remote.name}`,
     parameters: remote.inputSchema,
-    effect: offer.options.effects[remote.name] ?? effectOf(remote),
+    effect,
+    // Asks for itself before it makes a call again that may have been made.
+    ...(offer.options.tasks ? { resumable: true } : {}),
     spanAttributes: () => offer.access.spanAttributes,
-    call: (input, context) => callRemote(remote.name, input, { offer, context }),
+    call: (input, context) => callRemote({ name: remote.name, input, effect }, { offer, context }),
   };
 }
 
@@ -75,17 +83,16 @@ function effectOf({ annotations }: RemoteTool): Effect {
 }
 
 async function callRemote(
-  name: string,
-  input: Record<string, unknown>,
+  call: Omit<Call, "questions">,
   { offer, context }: { offer: Offer; context: ToolContext },
 ): Promise<unknown> {
   const { server, runs } = offer;
   return await explained(offer, context, (client) => {
     const { sampling } = offer.options;
     const sampler = sampling === undefined ? undefined : new Sampler(context, { runs, options: sampling, server });
-    const questions = new Questions(context, { server, name, sampler });
+    const questions = new Questions(context, { server, name: call.name, sampler });
     return questions.during(client, async () => {
-      const result = await answered(client, { name, input, questions }, { offer, context });
+      const result = await answered(client, { ...call, questions }, { offer, context });
       return toOutput(result, offer.redact);
     });
   });
@@ -113,6 +120,7 @@ export async function explained<T>(
 interface Call {
   readonly name: string;
   readonly input: Record<string, unknown>;
+  readonly effect: Effect;
   readonly questions: Questions;
 }
 
@@ -122,9 +130,10 @@ const mostRounds = 10;
 /** Servers of 2026-07-28 answer a call with questions; the call is made again with what a person said. */
 async function answered(
   client: Client,
-  { name, input, questions }: Call,
+  call: Call,
   { offer, context }: { offer: Offer; context: ToolContext },
 ): Promise<CallToolResult> {
+  const { name, input, questions } = call;
   const params = { name, arguments: input, _meta: traceHeadersIn(context) };
   const options = {
     signal: context.signal,
@@ -134,15 +143,46 @@ async function answered(
       context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
     },
   };
-  let result = await client.callTool(params, options);
-  for (let round = 0; isInputRequired(result); round++) {
-    if (round === mostRounds) throw new Error(`the server asks on after ${mostRounds} rounds of questions`);
-    const { requestState } = result;
-    const inputResponses = await repliesTo(result.inputRequests ?? {}, questions, offer);
-    const again = { ...params, inputResponses, ...(requestState === undefined ? {} : { requestState }) };
-    result = await client.callTool(again, options);
+  const settle = (id: string) =>
+    settleTask(client, {
+      id,
+      context,
+      replies: (requests) => repliesTo(requests, questions, offer),
+      progress: (text) => context.progress(offer.redact(text)),
+    });
+  const store = offer.values?.();
+  const notes = store === undefined ? undefined : new TaskNotes(store, offer.server, context);
+  const earlier = await notes?.earlier();
+  if (earlier !== undefined && earlier.task === undefined) await mayRepeat(call, context);
+  try {
+    if (earlier?.task !== undefined) return await settle(earlier.task);
+    await notes?.note({});
+    let result = await client.callTool(params, options);
+    for (let round = 0; isInputRequired(result); round++) {
+      if (round === mostRounds) throw new Error(`the server asks on after ${mostRounds} rounds of questions`);
+      const { requestState } = result;
+      const task = taskIn(requestState);
+      if (task !== undefined) {
+        await notes?.note({ task });
+        return await settle(task);
+      }
+      const inputResponses = await repliesTo(result.inputRequests ?? {}, questions, offer);
+      const again = { ...params, inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+      result = await client.callTool(again, options);
+    }
+    return result;
+  } finally {
+    // Unless another process goes on with the call. A note too many does no harm.
+    if (!context.signal.aborted || !isHandover(context.signal.reason)) await notes?.drop().catch(() => {});
   }
-  return result;
+}
+
+/** The process that made the call died before it knew what became of it. */
+async function mayRepeat({ name, input, effect }: Call, context: ToolContext): Promise<void> {
+  if (effect !== "effectful") return;
+  const reason = "it was interrupted, and may have been done; allow it again only if doing it twice is fine";
+  const { approved } = await context.ask({ id: "again", name, arguments: input, reason });
+  if (!approved) throw new VenturiError("tool.call", "tool_denied", "it was interrupted, and may not be done again");
 }
 
 const isInputRequired = (result: object): result is InputRequiredResult =>

@@ -328,6 +328,8 @@ export interface Mcp {
     /** whether a person sees each request first */
     readonly approval?: "always" | "never";
   };
+  /** a call may become a task of the server (2026-07-28), which is found again after a restart */
+  readonly tasks?: boolean;
   /** tools that list and read the server's resources */
   readonly resources?: boolean;
   /** tools that list and get the server's prompts */
