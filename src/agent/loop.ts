@@ -153,13 +153,13 @@ export class Loop {
   /** Between two rounds nothing is lost: a paused run is parked, and whoever wakes it finds here whether it may go on. */
   async #pauseIfAsked(): Promise<void> {
     const { state } = this.#run;
-    const wish = this.#wish;
-    this.#wish = undefined;
-    if (wish !== undefined && (wish.paused || state.paused)) {
+    // One that comes while a step is being stored counts as seen: parked without it, the run would not be woken by it.
+    for (let wish = this.#wish; wish !== undefined; wish = this.#wish) {
+      this.#wish = undefined;
       const { paused, reason, ...said } = wish;
+      if (paused === state.paused) continue;
       if (!paused) await this.#run.step({ type: "run.continued", ...said });
-      else if (!state.paused)
-        await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
+      else await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
     }
     if (!state.paused) return;
     this.#parking.parkPaused();

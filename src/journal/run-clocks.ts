@@ -27,6 +27,13 @@ export class RunClocks {
     return offset;
   }
 
+  /** The run goes on after an event of this time, perhaps of a process whose clock is ahead of this one's. Answers its offset. */
+  follow(run: string, at: number): number {
+    const offset = Math.max(this.offsetOf(run), at - this.#clock.monotonic());
+    this.#offsets.set(run, offset);
+    return offset;
+  }
+
   now(run: string): number {
     const offset = this.#offsets.get(run);
     return offset === undefined ? this.#clock.now() : Math.round(this.#clock.monotonic() + offset);

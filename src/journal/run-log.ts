@@ -68,7 +68,7 @@ export class OwnedLog implements RunLog {
   #relieve: (() => void) | undefined;
   readonly #owner: LogOwner;
   /** Of event times from monotonic ones. */
-  readonly #offset: number;
+  #offset: number;
   readonly #controller = new AbortController();
 
   constructor(ownership: Ownership, owner: LogOwner, readers: Iterable<Reader> = []) {
@@ -86,6 +86,11 @@ export class OwnedLog implements RunLog {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Its times go on from here, whatever this process's clock says: where a run's time went is told by their differences. */
+  follow(at: number): void {
+    this.#offset = this.#owner.clocks.follow(this.ownership.run, at);
   }
 
   /** As its next event would have it. */

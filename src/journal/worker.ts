@@ -182,6 +182,8 @@ export class Worker {
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
       history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
       for (const event of history) digest.add(event);
+      const last = history.at(-1);
+      if (last !== undefined) log.follow(last.at);
       refuseNewer(feed.run, history);
       if (claim.ownership.epoch > 1) {
         over = new AbortController();

@@ -45,9 +45,11 @@ export class Client {
     this.runs.push(run);
     this.#meddle(run);
     const events = await this.#follow(run);
-    if (decisions.chance(profile.forks)) {
+    const isCancelled = engine.cancelled.has(run) && profile.forks > 0;
+    if (decisions.chance(isCancelled ? 0.5 : profile.forks)) {
       const steps = events.filter(({ type }) => forkable.has(type));
-      const forked = await this.#fork(run, decisions.pick(steps).seq);
+      const last = steps.findLast(({ type }) => type === "generation.finished");
+      const forked = await this.#fork(run, (isCancelled ? last : undefined)?.seq ?? decisions.pick(steps).seq);
       this.runs.push(forked);
       coverage.count("fork");
       await this.#follow(forked);
@@ -91,13 +93,15 @@ export class Client {
     const { engine } = this.#parts;
     const { decisions } = engine.world;
     const at = () => decisions.below(20_000);
-    if (decisions.chance(engine.profile.cancels)) {
-      engine.cancelled.add(run);
-      void this.#soon("cancels", at(), "cancel", (runs) => runs.signal(run, "cancel", { reason: "enough" }, "x"));
-    }
+    if (decisions.chance(engine.profile.cancels)) this.#cancel(run, at());
     if (decisions.chance(engine.profile.pauses)) void this.#pause(run, at());
     if (decisions.chance(engine.profile.steers))
       void this.#soon("steers", at(), "steer", (runs) => runs.signal(run, "message", { text: "also this" }, "m"));
+  }
+
+  #cancel(run: string, ms: number): void {
+    this.#parts.engine.cancelled.add(run);
+    void this.#soon("cancels", ms, "cancel", (runs) => runs.signal(run, "cancel", { reason: "enough" }, "x"));
   }
 
   async #pause(run: string, ms: number): Promise<void> {
@@ -151,6 +155,13 @@ export class Client {
     seen.push(event);
     if (event.type === "round.retracted") engine.coverage.count("retracted");
     if (event.type === "approval.requested") this.#answer(run, event);
+    // In the middle of an effect: whether it happened is not known then.
+    if (
+      event.type === "tool.started" &&
+      effects.has(event.name) &&
+      engine.world.decisions.chance(engine.profile.cancels)
+    )
+      this.#cancel(run, 0);
   }
 
   #answer(run: string, { call, name, reason, seq }: EventOf<"approval.requested">): void {
@@ -216,3 +227,4 @@ const errorOf = (thrown: unknown): VenturiError =>
   VenturiError.isInstance(thrown) ? thrown : new VenturiError("simulation", "internal", `${thrown}`, { cause: thrown });
 
 const forkable = new Set(["run.started", "generation.finished", "round.finished"]);
+const effects = new Set(["pay", "refund"]);

@@ -11,6 +11,7 @@ import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
 import { DiskJournal } from "./sqlite/store.ts";
 import { Timetable } from "./timetable.ts";
+import { checkTold } from "./told.ts";
 import { Watcher } from "./watcher.ts";
 import { calmAt, epoch, World } from "./world.ts";
 
@@ -89,7 +90,7 @@ export async function history(
     const over = () => server.life.dead || end(server);
     const leave = async () => {
       await server.stop().catch(() => {});
-      await server.runs.drain(decisions.below(3_000), "release").catch(() => {});
+      await server.runs.drain(decisions.chance(0.5) ? 0 : decisions.below(3_000), "release").catch(() => {});
       await server.runs.close().catch(() => {});
       world.later(undefined, `exit of ${server.life.name}`, 0, over);
     };
@@ -98,7 +99,8 @@ export async function history(
 
   for (let slot = 0; slot < profile.workers; slot++) start(slot);
   for (let count = 0; count < profile.crashes; count++) world.later(undefined, "crash", decisions.below(20_000), crash);
-  for (let count = 0; count < profile.drains; count++) world.later(undefined, "drain", decisions.below(20_000), drain);
+  for (let count = 0; count < profile.drains; count++)
+    world.later(undefined, "drain", decisions.below(decisions.chance(0.5) ? 2_000 : 20_000), drain);
   if (profile.fullDisk > 0) {
     world.later(undefined, "the disk is full", decisions.below(10_000), () => {
       engine.full = true;
@@ -135,6 +137,7 @@ export async function history(
     timetable.check();
     check(engine, clients, (run) => timetable.hasStarted(run));
     await engine.spending.check();
+    checkTold(engine);
     timetable.close();
     for (const server of servers()) server.stop().catch(() => {});
   }

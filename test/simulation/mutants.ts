@@ -1,6 +1,7 @@
 import { registerHooks } from "node:module";
+import { serviceMutants } from "./service-mutants.ts";
 
-interface Mutant {
+export interface Mutant {
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -10,6 +11,7 @@ interface Mutant {
 
 /** Faults planted into the product on purpose, by name. Each has to be found. */
 export const mutants: Readonly<Record<string, Mutant>> = {
+  ...serviceMutants,
   "an append is not fenced by its epoch": {
     file: "plugins/memory/journal.js",
     from: 'stored.state === "running" && stored.epoch === ownership.epoch && stored.events.length === head',

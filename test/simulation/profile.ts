@@ -62,6 +62,8 @@ const shares = [0, 0.02, 0.1, 0.3];
 
 export function profileOf(decisions: Decisions): Profile {
   const share = (often: number) => (decisions.chance(often) ? decisions.pick(shares) : 0);
+  // What a process hands over before the others have seen it is what a feed misses.
+  const watched = decisions.chance(0.15);
   return {
     runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
     workers: decisions.between(1, 3),
@@ -74,7 +76,7 @@ export function profileOf(decisions: Decisions): Profile {
     hintLost: decisions.chance(0.3) ? decisions.pick([0, 0.3, 1]) : 0,
     fullDisk: decisions.chance(0.1) ? decisions.between(0, 40_000) : 0,
     crashes: decisions.chance(0.6) ? decisions.between(0, 3) : 0,
-    drains: decisions.chance(0.2) ? decisions.between(0, 2) : 0,
+    drains: decisions.chance(watched ? 0.7 : 0.2) ? decisions.between(0, 2) : 0,
     skew: decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
     providerFails: share(0.3),
     drops: share(0.5),
@@ -90,7 +92,7 @@ export function profileOf(decisions: Decisions): Profile {
     sync: decisions.chance(0.2),
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),
-    watched: decisions.chance(0.15),
+    watched,
     budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
     schedule: decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none",
     webhook: decisions.chance(0.08),

@@ -18,14 +18,13 @@ export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Pr
   if (meter === undefined) return;
   if (meter.unsettled) await run.waits.during("journal", "", run.orAborted(run.parts.log.flush()));
   const canSave = run.agent.model.economy !== undefined && !run.saving;
-  const answer = await run.orAborted(
-    meter.reserve({
-      ownership: run.parts.log.ownership,
-      ...metered(asked),
-      saving: run.saving,
-      ...(beside === undefined ? {} : { beside: metered(beside) }),
-    }),
-  );
+  const reserved = meter.reserve({
+    ownership: run.parts.log.ownership,
+    ...metered(asked),
+    saving: run.saving,
+    ...(beside === undefined ? {} : { beside: metered(beside) }),
+  });
+  const answer = await run.waits.during("journal", "", run.orAborted(reserved));
   for (const notice of answer.notices) run.emit(notice);
   if (answer.verdict === "go") return;
   if (answer.rate !== undefined && answer.verdict === "refuse") {

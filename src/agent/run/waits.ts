@@ -27,7 +27,7 @@ export class Waits {
   readonly #trouble: (since: number) => string | undefined;
   readonly #tenant: string | undefined;
   readonly #open = new Set<Wait>();
-  /** Waits that are over, by what was waited for; `since` of the first. */
+  /** Waits that are over: short ones by what was waited for, with `since` of the first. */
   readonly #due = new Map<string, Wait & { ms: number }>();
   #stallsSeen: number;
 
@@ -113,6 +113,8 @@ export class Waits {
     const { part, since } = wait;
     const name = this.#nameOf(wait);
     const ms = this.#clock.monotonic() - since;
+    // A long one has a place of its own in the run's time; short ones before it happened elsewhere.
+    if (ms >= noticeable) return this.past(part, name, { since, ms });
     const due = this.#due.get(`${part} ${name}`);
     if (due === undefined) this.#due.set(`${part} ${name}`, { part, name, since, ms });
     else due.ms += ms;

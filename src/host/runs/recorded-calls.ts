@@ -33,13 +33,13 @@ export function madeIn(events: readonly RunEvent[]): Call[] {
   return [...made.values()];
 }
 
-/** Calls that were started and have no result: they may have taken effect. */
+/** Calls that were started and have no result, or were cancelled: they may have taken effect. */
 export function unfinishedIn(events: readonly RunEvent[]): Call[] {
   const ready = new Map<string, Call>();
   const open = new Map<string, Call>();
   for (const event of events) {
     if (event.type === "tool_call.ready") ready.set(event.call, event);
-    else if (event.type === "tool.finished") open.delete(event.call);
+    else if (event.type === "tool.finished" && event.error?.code !== "stream_interrupted") open.delete(event.call);
     const call = event.type === "tool.started" ? ready.get(event.call) : undefined;
     if (event.type === "tool.started" && call !== undefined) open.set(event.call, call);
   }

@@ -64,7 +64,8 @@ export class Story {
         this.started = event;
         return;
       case "run.resumed":
-        this.resumes += 1;
+        // A fork begins with it.
+        if (event.seq !== (this.started?.fork?.after ?? -1) + 1) this.resumes += 1;
         this.#attempt = undefined;
         return;
       case "round.started":
