@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
+import { didYouMean } from "../core/values/suggest.ts";
 import { casesOf } from "../evals/dataset/cases.ts";
-import { readDataset } from "../evals/dataset/read.ts";
+import { readDataset, refuse } from "../evals/dataset/read.ts";
+import type { Scorer } from "../evals/dataset/schema.ts";
 import { evaluate } from "../evals/evaluate.ts";
 import { htmlReport } from "../evals/report/html.ts";
 import { junitXml } from "../evals/report/junit.ts";
@@ -57,6 +59,7 @@ export function configure(command: Command): void {
       const set = readDataset(file, textOf(file));
       const cases = await withRecordings(load, async (recordings) => await casesOf(set, sourceOf(recordings)));
       const config = await loadConfig(load);
+      refuse(set.scorers.flatMap((scorer) => unknownJudge(file, scorer, Object.keys(config.agents))));
       const folder = evalFolder(config);
       const kept = options.against === "recorded" ? undefined : readRunSet(folder, set.name, options.against);
       const { agent, model } = options;
@@ -105,6 +108,12 @@ export function configure(command: Command): void {
         await bench.host.close();
       }
     });
+}
+
+function unknownJudge(file: string, scorer: Scorer, agents: readonly string[]): string[] {
+  if (scorer.type !== "judge" || agents.includes(scorer.agent)) return [];
+  const { name = scorer.type, agent } = scorer;
+  return [`${file}:1:1: scorers: ${name}: "${agent}" is not among the agents${didYouMean(agent, agents)}`];
 }
 
 /** A line that is written over on a terminal, a line every tenth of the set elsewhere. */

@@ -59,6 +59,7 @@ export async function evaluate(options: EvalOptions): Promise<Evaluated> {
   const charge = (cost: number | undefined) => {
     spent += cost ?? 0;
   };
+  await openScorers(options.scorers, { folder: options.folder, judge: async () => undefined });
   const originals = new Map<string, Original>();
   for (const each of cases) {
     const original = await originalOf(journal, each);

@@ -1,10 +1,27 @@
 import { z } from "zod";
+import { readSchema } from "../../agent/schema/json-schema.ts";
+import { patternOf } from "../../agent/schema/pattern.ts";
+import { messageOf } from "../../core/errors/errors.ts";
 import { RunInput } from "../../core/run/event-parts.ts";
 import { Unanswered } from "../../core/run/unanswered.ts";
 import { Duration } from "../../core/values/units.ts";
 
 const text = z.string().min(1);
 const name = z.string().regex(/^[\w.-]{1,100}$/, "letters, digits, _, . and - (at most 100)");
+
+/** Read now, so that a mistake in it has its place, and nothing is half run. */
+const pattern = z.string().superRefine((source, context) => readable(() => patternOf(source), context));
+const jsonSchema = z
+  .record(z.string(), z.unknown())
+  .superRefine((schema, context) => readable(() => readSchema(schema), context));
+
+function readable(read: () => unknown, context: z.core.$RefinementCtx<unknown>): void {
+  try {
+    read();
+  } catch (thrown) {
+    context.addIssue({ code: "custom", message: messageOf(thrown) });
+  }
+}
 
 const moment = z.union([
   Duration.transform((ms) => ({ ago: ms })),
@@ -34,9 +51,9 @@ const Selection = z.strictObject({
 
 const Expected = z.strictObject({
   output: z.string().exactOptional(),
-  regex: z.string().exactOptional(),
+  regex: pattern.exactOptional(),
   json: z.json().exactOptional(),
-  schema: z.record(z.string(), z.unknown()).exactOptional(),
+  schema: jsonSchema.exactOptional(),
   calls: z
     .array(z.strictObject({ name: text, arguments: z.record(z.string(), z.unknown()).default({}) }))
     .exactOptional(),
@@ -67,9 +84,9 @@ const scorerKinds = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("schema"),
     ...named,
-    schema: z.record(z.string(), z.unknown()).exactOptional(),
+    schema: jsonSchema.exactOptional(),
   }),
-  z.strictObject({ type: z.literal("regex"), ...named, pattern: z.string().exactOptional() }),
+  z.strictObject({ type: z.literal("regex"), ...named, pattern: pattern.exactOptional() }),
   z.strictObject({ type: z.literal("calls"), ...named }),
   z.strictObject({ type: z.literal("tools"), ...named, only: z.array(z.string()) }),
   z.strictObject({ type: z.literal("latency"), ...named, max: Duration }),

@@ -80,6 +80,7 @@ function itemRows(item: Measured, scorers: readonly string[], before: Measured |
     return `<td class="n ${given.score < 0.5 ? "bad" : ""}">${figure(given.score)}</td>`;
   });
   const whys = Object.entries(item.scores).flatMap(([name, { why }]) => (why === undefined ? [] : [`${name}: ${why}`]));
+  const judged = Object.entries(item.scores).flatMap(([name, { runs = [] }]) => runs.map((run) => `${name}: ${run}`));
   const text = (name: string, value: string) => `<dt>${name}</dt><dd>${escapeMarkup(value)}</dd>`;
   const differs = before !== undefined && before.output !== item.output;
   const details = [
@@ -88,6 +89,7 @@ function itemRows(item: Measured, scorers: readonly string[], before: Measured |
     text("answer", item.ok ? item.output : `failed: ${item.code ?? ""} ${item.output}`),
     ...(differs ? [text("before", before.output)] : []),
     ...(whys.length === 0 ? [] : [text("why", whys.join("\n"))]),
+    ...(judged.length === 0 ? [] : [text("judged in", judged.join("\n"))]),
   ];
   const name = item.repeat > 1 ? `${item.id} (${item.repeat})` : item.id;
   return `<tr${item.repeat === 1 ? ` id="${anchor(item.id)}"` : ""}><td><details><summary>${escapeMarkup(name)}${differs ? ' <span class="tag">differs</span>' : ""}</summary><dl>${details.join("")}</dl></details></td>${cells.join("")}<td class="n">${item.ms}</td><td class="n">${item.tokens}</td></tr>`;
