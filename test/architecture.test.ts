@@ -47,11 +47,26 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "src/core/",
   ],
   "src/library/": ["src/library/", "src/host/", "src/telemetry/", "src/agent/", "src/serve/", "src/core/"],
-  "src/client/": ["src/client/", "src/core/run/run-times.ts"],
+  "src/client/": ["src/client/", "src/core/run/run-times.ts", "src/core/run/time-parts.ts"],
   "src/react/": ["src/react/", "src/client/"],
   "src/doors/": ["src/", "plugins/simulator/server.ts"],
   "src/cli/": ["src/cli/", "src/evals/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
 };
+
+/** Files past 300 lines that nobody has split yet. Nothing is added here. */
+const stillLong: readonly string[] = [
+  "plugins/channel-console/web/fold/fold.ts",
+  "plugins/channel-console/web/pages/run.tsx",
+  "plugins/channel-console/web/pages/service.tsx",
+  "plugins/channel-console/web/pages/wire.tsx",
+  "plugins/channel-console/web/parts/inspector.tsx",
+  "plugins/memory/journal.ts",
+  "plugins/nats/journal.ts",
+  "plugins/postgres/journal.ts",
+  "plugins/postgres/schema.ts",
+  "plugins/sqlite/journal.ts",
+  "plugins/sqlite/store.ts",
+];
 
 const violations = (files: readonly string[], allowed: (file: string, imported: string) => boolean): string[] =>
   files.flatMap((file) =>
@@ -134,10 +149,10 @@ describe("the house", () => {
   });
 
   it("the client needs nothing but itself, and how a run's time is computed, which needs nothing", () => {
-    const times = "src/core/run/run-times.ts";
-    expect(importsOf(times)).to.deep.equal([]);
+    const times = ["src/core/run/run-times.ts", "src/core/run/time-parts.ts"];
+    expect(times.flatMap((file) => importsOf(file)).filter((imported) => !times.includes(imported))).to.deep.equal([]);
     const isAllowed = (file: string, imported: string) =>
-      imported.startsWith("src/client/") || (imported === times && file === "src/client/times.ts");
+      imported.startsWith("src/client/") || (times.includes(imported) && file === "src/client/times.ts");
     expect(violations(sources("src/client/**/*.ts"), isAllowed)).to.deep.equal([]);
   });
 
@@ -216,6 +231,19 @@ describe("the house", () => {
       return lines.every((line) => /^export .* from "\./.test(line));
     });
     expect(barrels.filter((file) => !faces.includes(file) && !file.startsWith("src/doors/"))).to.deep.equal([]);
+  });
+
+  it("no file is longer than 300 lines, but for generated ones", () => {
+    const files = [...sources("src/**/*.ts"), ...sources("plugins/**/*.{ts,tsx}")].filter(
+      (file) => !file.includes("/node_modules/") && !/^\/\/ Generated (?:by|from) /.test(read(file)),
+    );
+    expect(files.length).to.be.greaterThan(900);
+    const long = files.filter((file) => read(file).split("\n").length - 1 > 300);
+    expect(long.filter((file) => !stillLong.includes(file))).to.deep.equal([]);
+    expect(
+      stillLong.filter((file) => !long.includes(file)),
+      "no longer an exception",
+    ).to.deep.equal([]);
   });
 
   it("no file is named for nothing in particular; the service itself is something", () => {

@@ -13,7 +13,8 @@ import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
 import { openServer, type RunningServer } from "../src/host/http/server.ts";
 import { type ServiceLimits, serviceLimits } from "../src/host/http/service-limits.ts";
 import { HeldMemory } from "../src/host/memory/held-memory.ts";
-import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
+import type { Script } from "../src/testing/scripted-run.ts";
+import { ScriptedRuns } from "../src/testing/scripted-runs.ts";
 
 export interface TestService extends RunningServer {
   readonly runs: ScriptedRuns;

@@ -1,44 +1,20 @@
-import { answerOf, otherFields, textAt } from "venturi/internal";
-import type { Delta, JsonPlace, Quirks, ToolCallDelta } from "venturi/plugin";
-import { asList, asRecord, asText, parseJson } from "venturi/plugin/provider";
-
-export const wireName = "anthropic-messages";
-
-export type Wire = Readonly<Record<string, unknown>>;
-
-/** A block, and where it stands in the text it was parsed from: encoded again, long numbers would be others. */
-interface Source {
-  readonly block: Wire;
-  readonly source: { readonly text: string; readonly place: JsonPlace };
-}
-
-interface Thinking {
-  readonly kind: "thinking";
-  readonly part: number;
-  signature: string;
-  open: boolean;
-}
-
-interface Call {
-  readonly kind: "call";
-  readonly call: number;
-  /** Input given in full at the start; usually the placeholder `{}`. */
-  readonly input: string | undefined;
-  written: boolean;
-  open: boolean;
-}
-
-/** A server-side block, and the JSON streamed into it. */
-interface Server {
-  readonly kind: "server";
-  readonly data: Wire;
-  readonly patch: Map<string, unknown>;
-  json: string;
-  open: boolean;
-}
-
-/** A content block between start and stop. */
-type Block = Thinking | Call | Server | { readonly kind: "settled" };
+import { answerOf, otherFields } from "venturi/internal";
+import type { Delta, Quirks, ToolCallDelta } from "venturi/plugin";
+import { asList, asRecord, asText } from "venturi/plugin/provider";
+import {
+  activity,
+  type Block,
+  type Call,
+  known,
+  knownBlock,
+  origin,
+  type Server,
+  type Source,
+  type Thinking,
+  type Wire,
+  wholeInput,
+  wireName,
+} from "./block-parts.ts";
 
 /**
  * The content blocks of one message. Deltas are routed by type before index: gateways restart, overlap and skip indexes, and
@@ -266,42 +242,4 @@ export class Blocks {
     this.#quirks.count("input_in_block_start");
     out.push({ type: "tool_call", index: block.call, arguments: text, sealed: true });
   }
-}
-
-/** What each block has that is read here. */
-const known = {
-  text: new Set(["type", "text", "citations"]),
-  thinking: new Set(["type", "thinking", "signature"]),
-  redacted: new Set(["type", "data"]),
-  call: new Set(["type", "id", "name", "input"]),
-};
-
-const knownBlock = /_tool_use$|_tool_result$|^(mcp_tool_listing|container_upload|compaction|fallback)$/;
-
-/** Server-side activity is not the client's to run; it is sent back verbatim so that the model sees it again. */
-function activity(block: Server): Delta {
-  const type = asText(block.data.type) ?? "";
-  const kind = /_tool_(use|result)$/.test(type) ? "server_tool" : "part";
-  const data: Record<string, unknown> = { ...block.data, ...Object.fromEntries(block.patch) };
-  if (block.json === "") return { type: "activity", kind, wire: wireName, data, keep: true };
-  const input = parseJson(block.json);
-  // Truncated input can be shown, but the API would reject it.
-  if (typeof input !== "object")
-    return { type: "activity", kind, wire: wireName, data: { ...data, input: block.json } };
-  return { type: "activity", kind, wire: wireName, data: { ...data, input }, keep: true };
-}
-
-/** Input from the block's start as JSON text; undefined for the usual empty placeholder. */
-function wholeInput(input: unknown, { text, place }: Source["source"]): string | undefined {
-  if (typeof input === "string") return asText(input);
-  if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return undefined;
-  return textAt(text, [...place, "input"]) ?? JSON.stringify(input);
-}
-
-/** The tool's caller, if not the model itself: Anthropic requires it back on the same block. */
-function origin(block: Wire): string | undefined {
-  const caller = asRecord(block.caller);
-  const direct = asText(caller.type) === undefined || caller.type === "direct";
-  if (direct && asText(block.toolset_name) === undefined) return undefined;
-  return JSON.stringify({ caller: direct ? undefined : caller, toolset_name: block.toolset_name ?? undefined });
 }

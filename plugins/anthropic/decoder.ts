@@ -1,7 +1,8 @@
 import { answerOf, otherFields, RepeatedJson, varying } from "venturi/internal";
 import type { Decoder, Delta, FinishReason, Frame, JsonPlace } from "venturi/plugin";
 import { asList, asRecord, asText, Quirks } from "venturi/plugin/provider";
-import { Blocks, type Wire, wireName } from "./blocks.ts";
+import { type Wire, wireName } from "./block-parts.ts";
+import { Blocks } from "./blocks.ts";
 import { broken, errorOf } from "./errors.ts";
 import { UsageCounts } from "./usage.ts";
 

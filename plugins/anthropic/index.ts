@@ -2,7 +2,7 @@ import { notCounted } from "venturi/internal";
 import { definePlugin, type GenerationRequest, type Wire } from "venturi/plugin";
 import { asCount, asRecord, collectWith, httpOptions, httpProvider } from "venturi/plugin/provider";
 import { z } from "zod";
-import { wireName } from "./blocks.ts";
+import { wireName } from "./block-parts.ts";
 import { AnthropicDecoder } from "./decoder.ts";
 import { nativeRules } from "./native.ts";
 import { bodyOf, countedBody, headersOf, ignoredBy } from "./request.ts";

@@ -1,6 +1,6 @@
 import type { GenerationRequest, Message, Part, ToolResultPart } from "venturi/plugin";
 import { argumentsObject, asRecord, asText, parseJson, textOf, withNative } from "venturi/plugin/provider";
-import { wireName } from "./blocks.ts";
+import { wireName } from "./block-parts.ts";
 import { documentBlock, imageBlock } from "./content.ts";
 
 export type Block = Record<string, unknown>;

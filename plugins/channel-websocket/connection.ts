@@ -3,6 +3,7 @@ import { type ChannelHost, type Charge, type FeedItem, type RunEvent, type Runs,
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import type { WebSocket } from "ws";
 import { Arriving } from "./arriving.ts";
+import { mustArrive, mustFit, op, publicError } from "./checks.ts";
 import { type Command, parseCommand } from "./commands.ts";
 import { Inbox } from "./inbox.ts";
 import type { Options } from "./options.ts";
@@ -10,7 +11,6 @@ import { Projection } from "./projection.ts";
 import { Speech } from "./speech.ts";
 import { Verbatim } from "./verbatim.ts";
 
-const op = "socket.receive";
 /** How long a peer that is refused may take to close, ms. */
 const closing = 1_000;
 
@@ -287,16 +287,4 @@ export class Connection {
     if (this.#parts.options.onDisconnect === "continue") return;
     await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client disconnected")));
   }
-}
-
-const publicError = (error: VenturiError) =>
-  error.code === "internal" ? { op, code: "internal", err: "a fault of the service itself" } : error.toJSON();
-
-function mustFit({ as, sentences }: Pick<Following, "as" | "sentences">): void {
-  if (as === "messages" || !sentences) return;
-  throw new VenturiError(op, "invalid_input", 'sentences: events are sent as they are; leave out `as: "events"`');
-}
-
-function mustArrive(arrived: boolean): void {
-  if (!arrived) throw new VenturiError(op, "conflict", "the run has ended, or this was answered before");
 }

@@ -1,1 +1,2 @@
 export * from "../core/run/run-times.ts";
+export * from "../core/run/time-parts.ts";

@@ -24,6 +24,7 @@ export async function giveFeedback(
   row: RunRow,
   { given, source }: { given: unknown; source: FeedbackSource },
 ): Promise<Feedback> {
+  if (row.request.shadow !== undefined) throw invalid(`${row.run} is a shadow: nobody has seen its answer`);
   const parsed = GivenFeedback.safeParse(given);
   if (!parsed.success) {
     const [first] = complaintsOf(GivenFeedback, given, parsed.error);

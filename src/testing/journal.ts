@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { appendCases } from "./journal-append.ts";
 import { JournalBench, type JournalSubject } from "./journal-bench.ts";
 import { blobCases } from "./journal-blobs.ts";
+import { claimFilterCases } from "./journal-claim-filters.ts";
 import { claimCases } from "./journal-claims.ts";
 import { digestCases } from "./journal-digests.ts";
 import { keyValueCases } from "./journal-key-values.ts";
@@ -9,7 +10,7 @@ import { moneyCases } from "./journal-money.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
-import { claimFilterCases, tenantCases } from "./journal-tenants.ts";
+import { tenantCases } from "./journal-tenants.ts";
 
 /** The contract of every journal, as mocha cases. Each rule was a bug in some journal before it was a rule. */
 export function journalContract(name: string, subject: JournalSubject): void {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { RichOutput } from "../../src/core/ports/tool.ts";
-import { timeParts, timingKey } from "../../src/core/run/run-times.ts";
+import { timeParts, timingKey } from "../../src/core/run/time-parts.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";
 

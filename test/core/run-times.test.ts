@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { RunTimes, timeParts, type Waited } from "../../src/core/run/run-times.ts";
+import { RunTimes } from "../../src/core/run/run-times.ts";
+import { timeParts, type Waited } from "../../src/core/run/time-parts.ts";
 
 const at = (at: number, type: string, rest: object = {}) => ({ type, at, ...rest });
 const totals = (times: RunTimes) => Object.fromEntries(Object.entries(times.totals()).filter(([, ms]) => ms > 0));

@@ -1,5 +1,5 @@
 import { VenturiError } from "../../src/core/errors/errors.ts";
-import type { Script } from "../../src/testing/scripted-runs.ts";
+import type { Script } from "../../src/testing/scripted-run.ts";
 import { endless, hello, text } from "../service.ts";
 
 /** Agents for the tests of channels that speak a vendor's wire. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { foldAll } from "../../plugins/channel-console/web/fold/fold.ts";
 import { rowsOf } from "../../plugins/channel-console/web/fold/waterfall.ts";
 import type { RunEvent } from "../../src/core/run/events.ts";
-import { type TimePart, timeParts, timingKey } from "../../src/core/run/run-times.ts";
+import { type TimePart, timeParts, timingKey } from "../../src/core/run/time-parts.ts";
 import type { Why } from "../../src/serve/why/why.ts";
 import { venturi } from "../cli/venturi.ts";
 import type { House } from "./house.ts";

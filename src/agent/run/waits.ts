@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/ports/clock.ts";
 import { idle, noStalls, type PastStall, type Stalls } from "../../core/ports/stalls.ts";
 import type { EventBody } from "../../core/run/events.ts";
-import { noticeable, type TimePart, type Waited } from "../../core/run/run-times.ts";
+import { noticeable, type TimePart, type Waited } from "../../core/run/time-parts.ts";
 
 interface Wait {
   readonly part: TimePart;

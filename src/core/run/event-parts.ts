@@ -4,7 +4,7 @@ import { Message } from "../model/messages.ts";
 import { NativeAnswer } from "../model/native.ts";
 import { Usage } from "../model/usage.ts";
 import { ListedSkill } from "./listed-skill.ts";
-import { timeParts } from "./run-times.ts";
+import { timeParts } from "./time-parts.ts";
 
 /** Time before the event that was spent waiting for something that the events' own times do not show, from 100 ms on. */
 const Waited = z.strictObject({

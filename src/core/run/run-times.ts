@@ -1,41 +1,12 @@
-/** Activity that a stretch of a run's time is charged to, in the order of a legend. `docs/why.md` explains each. */
-export const timeParts = [
-  "queue",
-  "providerWait",
-  "providerStream",
-  "providerStall",
-  "failedAttempt",
-  "backoff",
-  "tool",
-  "approval",
-  "hook",
-  "client",
-  "journal",
-  "blocked",
-  "gc",
-  "down",
-  "runtime",
-] as const;
-export type TimePart = (typeof timeParts)[number];
-
-/** Who the run waited for. `name`: the model, tool, question, plugin …; "" where there is none. */
-export interface Charged {
-  readonly part: TimePart;
-  readonly name: string;
-}
-
-export interface TimeSegment extends Charged {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A wait that the events' own times do not show, measured by whoever waited. */
-export interface Waited {
-  readonly for: TimePart;
-  readonly name?: string;
-  readonly from: number;
-  readonly ms: number;
-}
+import {
+  type Charged,
+  noticeable,
+  stallFrom,
+  type TimePart,
+  type TimeSegment,
+  timeParts,
+  type Waited,
+} from "./time-parts.ts";
 
 /** What the fold needs of an event. */
 interface TimedEvent {
@@ -49,11 +20,6 @@ interface TimedEvent {
   readonly kind?: string;
 }
 
-/** A gap within a stream counts as a stall from here on, ms. */
-export const stallFrom = 700;
-/** Shorter waits are not recorded, ms. */
-export const noticeable = 100;
-
 interface Generating {
   readonly model: string;
   readonly from: number;
@@ -64,7 +30,7 @@ interface Generating {
 /**
  * Where a run's time went. The time between two events is charged to exactly one activity: what the run was waiting for when it
  * began. So the parts add up, whoever folds the events: the run while it writes them, `why`, the console. Number of segments: with
- * the steps of a run, not with its tokens. Imports nothing, because browsers run it too.
+ * the steps of a run, not with its tokens. Imports nothing but its words, because browsers run it too.
  */
 export class RunTimes {
   /** Deltas of the attempt under way; the owner of a run counts text here itself, beside `at`. */
@@ -315,9 +281,3 @@ const pieces: ReadonlySet<string> = new Set([
 /** A piece of the model's answer: the first one ends the wait for it. Fields about the answer are none, though they come first. */
 export const isPiece = ({ type, kind }: Pick<TimedEvent, "type" | "kind">): boolean =>
   pieces.has(type) || (type === "provider.activity" && kind !== "response" && kind !== "fields");
-
-/** Name of a part in the `timing` of a run's last event, where it was named before `why` was. */
-export const timingKey = <P extends TimePart>(part: P): TimingKey<P> =>
-  (part === "backoff" ? "retryWait" : part === "blocked" ? "stalled" : part) as TimingKey<P>; // the type says the same
-
-type TimingKey<P extends TimePart> = P extends "backoff" ? "retryWait" : P extends "blocked" ? "stalled" : P;

@@ -1,6 +1,7 @@
 import type { Timing } from "./event-parts.ts";
 import type { RunEvent } from "./events.ts";
-import { RunTimes, timeParts, timingKey } from "./run-times.ts";
+import { RunTimes } from "./run-times.ts";
+import { timeParts, timingKey } from "./time-parts.ts";
 
 /** The breakdown of a run that ends now. */
 export function timingOf(times: RunTimes, now?: number): Timing {

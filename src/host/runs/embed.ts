@@ -5,9 +5,26 @@ import { bothGrants, permittedNative } from "../../core/model/native-rules.ts";
 import { costOf, type PriceOf } from "../../core/model/prices.ts";
 import { checkedUsage } from "../../core/model/usage.ts";
 import type { Embedded, EmbedInput } from "../../core/ports/runs.ts";
+import type { Revisions } from "../revisions/revisions.ts";
+import { agentNamed } from "./check-request.ts";
+
+/** Under the current revision, which is kept open meanwhile. */
+export async function embedWith(
+  revisions: Revisions,
+  request: EmbedInput,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Embedded> {
+  const lease = revisions.acquire();
+  try {
+    const { agents, priceOf } = revisions.current;
+    return await embed(agentNamed(agents, request.agent), request, { signal, priceOf });
+  } finally {
+    lease.release();
+  }
+}
 
 /** Embeds with the agent's first capable model. No fallback, because vectors of different models are not comparable. */
-export async function embed(
+async function embed(
   agent: AgentDefinition,
   { agent: _, native, compat, caller, ...asked }: EmbedInput,
   { signal, priceOf }: { readonly signal: AbortSignal; readonly priceOf: PriceOf },

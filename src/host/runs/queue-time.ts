@@ -1,7 +1,7 @@
 import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Doing } from "../../core/ports/runs.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
-import { noticeable } from "../../core/run/run-times.ts";
+import { noticeable } from "../../core/run/time-parts.ts";
 import { timeOfRunId } from "./run-id.ts";
 
 /** Rows of a session that are looked at for the run ahead. */

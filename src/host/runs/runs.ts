@@ -50,9 +50,9 @@ import { openQuestions } from "./approval-questions.ts";
 import { PacedStream } from "./backpressure.ts";
 import { BeginRuns } from "./begin-runs.ts";
 import { Callers } from "./callers.ts";
-import { agentNamed } from "./check-request.ts";
+import { piecesOf } from "./content-pieces.ts";
 import { countTokens } from "./count.ts";
-import { embed } from "./embed.ts";
+import { embedWith } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
 import { Executor, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
@@ -232,10 +232,7 @@ export class HostRuns implements Runs {
   async giveFeedback(run: string, given: GivenFeedback, options: StartOptions = {}): Promise<Feedback> {
     const { journal, clock } = this.#parts;
     const source = { now: Math.floor(clock.now()), key: options.caller?.id };
-    const row = await this.get(run);
-    if (row.request.shadow !== undefined)
-      throw new VenturiError("run.feedback", "invalid_input", `${run} is a shadow: nobody has seen its answer`);
-    return await giveFeedback(journal, row, { given, source });
+    return await giveFeedback(journal, await this.get(run), { given, source });
   }
 
   async feedback(run: string): Promise<readonly Feedback[]> {
@@ -259,26 +256,12 @@ export class HostRuns implements Runs {
     return Buffer.concat(pieces);
   }
 
-  async contentPieces(run: string, hash: string): Promise<AsyncIterable<Uint8Array>> {
-    const { blobs } = this.#parts.journal;
-    const own = (await blobs?.of(run)) ?? [];
-    const pieces = own.includes(hash) ? await this.#content.pieces(hash) : undefined;
-    if (pieces !== undefined) return pieces;
-    throw new VenturiError("run.content", "not_found", `the run "${run}" has no content with the hash ${hash}`);
+  contentPieces(run: string, hash: string): Promise<AsyncIterable<Uint8Array>> {
+    return piecesOf(this.#parts.journal, this.#content, { run, hash });
   }
 
   async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
-    const { revisions } = this.#parts;
-    const lease = revisions.acquire();
-    try {
-      const { agents, priceOf } = revisions.current;
-      return await embed(agentNamed(agents, request.agent), request, {
-        signal: signal ?? new AbortController().signal,
-        priceOf,
-      });
-    } finally {
-      lease.release();
-    }
+    return await embedWith(this.#parts.revisions, request, signal);
   }
 
   async remove(run: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Code } from "../../core/errors/codes.ts";
 import type { ErrorJson } from "../../core/errors/errors.ts";
-import type { TimePart } from "../../core/run/run-times.ts";
+import type { TimePart } from "../../core/run/time-parts.ts";
 
 /** What a cause means, and what it is found by. */
 interface CauseFacts {

@@ -1,4 +1,4 @@
-import type { Charged, TimePart, TimeSegment } from "../../core/run/run-times.ts";
+import type { Charged, TimePart, TimeSegment } from "../../core/run/time-parts.ts";
 
 export interface Share extends Charged {
   ms: number;

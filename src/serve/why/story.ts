@@ -2,7 +2,8 @@ import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { Doing } from "../../core/ports/runs.ts";
 import type { EventOf, RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import type { AnsweredEvent, AskedEvent } from "../../core/run/questions.ts";
-import { RunTimes, type TimePart } from "../../core/run/run-times.ts";
+import { RunTimes } from "../../core/run/run-times.ts";
+import type { TimePart } from "../../core/run/time-parts.ts";
 import { Attempt } from "./attempt.ts";
 import { Shares } from "./shares.ts";
 

@@ -1,6 +1,6 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import { idle, isIdle } from "../../core/ports/stalls.ts";
-import type { TimePart } from "../../core/run/run-times.ts";
+import type { TimePart } from "../../core/run/time-parts.ts";
 import type { Attempt } from "./attempt.ts";
 import { isEmpty, isExit, isUnanswered } from "./judge.ts";
 import type { Share } from "./shares.ts";

@@ -4,7 +4,7 @@ import type { Claim } from "../../core/journal/journal.ts";
 import type { Hedged } from "../../core/run/event-parts.ts";
 import type { EventOf, TerminalEvent } from "../../core/run/events.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
-import type { Waited } from "../../core/run/run-times.ts";
+import type { Waited } from "../../core/run/time-parts.ts";
 import { attributes, labels, spans } from "../base/names.ts";
 import { originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
@@ -14,7 +14,7 @@ import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
 import { RunAppends } from "./run-appends.ts";
-import { usageAttributes } from "./usage.ts";
+import { RunSummary } from "./run-summary.ts";
 
 /** An open operation below a run, ended with the run at the latest. */
 export interface Pending {
@@ -61,15 +61,7 @@ export class RunTrace {
   readonly #before: RunFacts["before"];
   #round: RoundTrace | undefined;
   #ended = false;
-  /** Facts about the whole run for its root span: one wide event that summarises it. */
-  #retries = 0;
-  #failovers = 0;
-  #toolCalls = 0;
-  #toolFailures = 0;
-  #generations = 0;
-  #maxGap = 0;
-  #provider: string | undefined;
-  #model: string | undefined;
+  readonly #summary = new RunSummary();
 
   constructor(measure: Instrumentation, claim: Claim, facts: RunFacts) {
     const { run, session } = claim.ownership;
@@ -134,9 +126,8 @@ export class RunTrace {
       provider: body.provider ?? "",
       model: body.model,
     });
-    if (before?.index === body.round) this.#count(before.triedAgain(round));
-    this.#provider = body.provider;
-    this.#model = body.model;
+    if (before?.index === body.round) this.#summary[before.triedAgain(round)]++;
+    this.#summary.asked(body.provider, body.model);
     this.#open(round);
   }
 
@@ -145,26 +136,25 @@ export class RunTrace {
   }
 
   callRejected(body: Body<"tool_call.rejected">): void {
-    this.#toolCalls++;
+    this.#summary.toolCalls++;
     this.round(body.round).rejected(body);
   }
 
   toolFinished(ok: boolean): void {
-    this.#toolCalls++;
-    if (!ok) this.#toolFailures++;
+    this.#summary.toolCalls++;
+    if (!ok) this.#summary.toolFailures++;
   }
 
   /** A generation ended; `maxGap` is the longest gap between two of its chunks, ms. */
   generationEnded(provider: string, model: string, maxGap: number): void {
-    this.#generations++;
-    this.#provider = provider;
-    this.#model = model;
-    this.#maxGap = Math.max(this.#maxGap, maxGap);
+    this.#summary.generations++;
+    this.#summary.asked(provider, model);
+    this.#summary.maxGap = Math.max(this.#summary.maxGap, maxGap);
   }
 
   /** What a generation of the current model cost, if that is known, and the one that was asked beside it. */
   spent({ cost, hedged }: { readonly cost?: number; readonly hedged?: Hedged }): void {
-    if (cost !== undefined) this.#cost(cost, { provider: this.#provider, model: this.#model });
+    if (cost !== undefined) this.#cost(cost, this.#summary);
     if (hedged?.cost === undefined) return;
     const [provider] = hedged.model.split("/");
     this.#cost(hedged.cost, { provider, model: hedged.model });
@@ -210,7 +200,7 @@ export class RunTrace {
     if (event.type === "run.finished") {
       this.span.setAttribute(attributes.finish, (event as EventOf<"run.finished">).finish);
     }
-    this.#describe(event);
+    if (this.span.isRecording()) this.span.setAttributes(this.#summary.attributes(event, this.#measure.content));
     const now = performance.now();
     const { sets, instruments } = this.#measure.sdk;
     const who = sets.of(this.#who);
@@ -234,39 +224,13 @@ export class RunTrace {
     const error = errorType(outcome);
     const timed = error === undefined ? set : sets.with(set, attributes.errorType, error);
     instruments.agentDuration(timed).record(seconds, within);
-    instruments.agentGenerations(set).record(this.#before.generations + this.#generations, within);
-    instruments.agentToolCalls(set).record(this.#before.toolCalls + this.#toolCalls, within);
-  }
-
-  #describe({ usage, output, ...end }: Omit<TerminalEvent, "run" | "seq" | "at">): void {
-    if (!this.span.isRecording()) return;
-    const { content } = this.#measure;
-    const finish = "finish" in end ? String(end.finish) : "error";
-    this.span.setAttributes({
-      ...(this.#provider === undefined ? {} : { [attributes.provider]: this.#provider }),
-      ...(this.#model === undefined ? {} : { [attributes.requestModel]: this.#model }),
-      ...usageAttributes(usage),
-      ...(end.cost === undefined ? {} : { [attributes.cost]: end.cost }),
-      ...(end.totalCost === undefined ? {} : { [attributes.totalCost]: end.totalCost }),
-      [attributes.retries]: this.#retries,
-      [attributes.failovers]: this.#failovers,
-      [attributes.toolCalls]: this.#toolCalls,
-      [attributes.toolFailures]: this.#toolFailures,
-      [attributes.maxGap]: Math.round(this.#maxGap * 1_000) / 1_000,
-      ...(content.captured && output !== ""
-        ? { [attributes.outputMessages]: content.answer(output, finish), [attributes.outputText]: content.text(output) }
-        : {}),
-    });
+    instruments.agentGenerations(set).record(this.#before.generations + this.#summary.generations, within);
+    instruments.agentToolCalls(set).record(this.#before.toolCalls + this.#summary.toolCalls, within);
   }
 
   /** Attributes of its metrics. */
   get #who(): Readonly<Record<string, string | undefined>> {
     return { [attributes.agent]: this.agent, [attributes.tenant]: this.tenant };
-  }
-
-  #count(again: "retries" | "failovers"): void {
-    if (again === "retries") this.#retries++;
-    else this.#failovers++;
   }
 
   /** The run was parked for approval; another owner resumes it. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { foldAll } from "../../../plugins/channel-console/web/fold/fold.ts";
-import { timeParts, timingKey } from "../../../src/core/run/run-times.ts";
+import { timeParts, timingKey } from "../../../src/core/run/time-parts.ts";
 import { Bench } from "../../host/api/bench.ts";
 
 describe("the console's ribbon beside the timing of the journal", function () {

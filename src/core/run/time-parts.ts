@@ -1,0 +1,49 @@
+/** Activity that a stretch of a run's time is charged to, in the order of a legend. `docs/why.md` explains each. */
+export const timeParts = [
+  "queue",
+  "providerWait",
+  "providerStream",
+  "providerStall",
+  "failedAttempt",
+  "backoff",
+  "tool",
+  "approval",
+  "hook",
+  "client",
+  "journal",
+  "blocked",
+  "gc",
+  "down",
+  "runtime",
+] as const;
+export type TimePart = (typeof timeParts)[number];
+
+/** Who the run waited for. `name`: the model, tool, question, plugin …; "" where there is none. */
+export interface Charged {
+  readonly part: TimePart;
+  readonly name: string;
+}
+
+export interface TimeSegment extends Charged {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A wait that the events' own times do not show, measured by whoever waited. */
+export interface Waited {
+  readonly for: TimePart;
+  readonly name?: string;
+  readonly from: number;
+  readonly ms: number;
+}
+
+/** A gap within a stream counts as a stall from here on, ms. */
+export const stallFrom = 700;
+/** Shorter waits are not recorded, ms. */
+export const noticeable = 100;
+
+/** Name of a part in the `timing` of a run's last event, where it was named before `why` was. */
+export const timingKey = <P extends TimePart>(part: P): TimingKey<P> =>
+  (part === "backoff" ? "retryWait" : part === "blocked" ? "stalled" : part) as TimingKey<P>; // the type says the same
+
+type TimingKey<P extends TimePart> = P extends "backoff" ? "retryWait" : P extends "blocked" ? "stalled" : P;
