@@ -4,7 +4,7 @@ import type { RunRequest } from "../../core/run/run-request.ts";
 import type { AgentDefinition } from "../run/definition.ts";
 import { instructionsFor } from "../run/inputs.ts";
 import { withSkills } from "../run/skills.ts";
-import { inputMessages } from "../state/run-state.ts";
+import { inputMessages } from "../state/input-messages.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { optionsFor } from "./options.ts";
 

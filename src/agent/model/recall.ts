@@ -8,7 +8,7 @@ import type { MemoryScope, RecalledNote } from "../../core/run/memory-events.ts"
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import type { Recall } from "../run/definition.ts";
 import type { RunContext } from "../run/run-context.ts";
-import { inputMessages } from "../state/run-state.ts";
+import { inputMessages } from "../state/input-messages.ts";
 
 /** Searches under way: a hedged generation asks for its request twice. */
 const searches = new WeakMap<RunContext, Promise<void>>();

@@ -1,7 +1,6 @@
 import type { Message } from "../../core/model/messages.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import type { Verdict } from "../../core/ports/tool.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
 import type { EventOf, RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { AskedEvent } from "../../core/run/questions.ts";
@@ -11,6 +10,7 @@ import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
 import { callKey } from "./call-key.ts";
 import { resultOf, type WholeOutput } from "./call-result.ts";
 import { type Fold, foldOf } from "./folded.ts";
+import { inputMessages } from "./input-messages.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 
 interface Handover {
@@ -296,10 +296,4 @@ export class RunState {
     this.attempt = 0;
     this.round = undefined;
   }
-}
-
-export function inputMessages(input: RunInput): Message[] {
-  const messages = [...(input.messages ?? [])];
-  if (input.text !== undefined) messages.push({ role: "user", parts: [{ type: "text", text: input.text }] });
-  return messages;
 }

@@ -1,4 +1,5 @@
-import { inputMessages, RunState } from "../../agent/state/run-state.ts";
+import { inputMessages } from "../../agent/state/input-messages.ts";
+import { RunState } from "../../agent/state/run-state.ts";
 import { continuedBy, extendSession } from "../../agent/state/session-messages.ts";
 import { complaintsOf } from "../../core/errors/complaints.ts";
 import { VenturiError } from "../../core/errors/errors.ts";

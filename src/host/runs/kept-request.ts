@@ -1,5 +1,5 @@
 import type { ContentStore } from "../../agent/run/content.ts";
-import { inputMessages } from "../../agent/state/run-state.ts";
+import { inputMessages } from "../../agent/state/input-messages.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { RunInput } from "../../core/run/event-parts.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";

@@ -10,7 +10,7 @@ import { Members } from "../../agent/run/members.ts";
 import { type SplitKey, withoutSplits } from "../../agent/run/split.ts";
 import { Waits } from "../../agent/run/waits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
-import { inputMessages } from "../../agent/state/run-state.ts";
+import { inputMessages } from "../../agent/state/input-messages.ts";
 import { continuedBy } from "../../agent/state/session-messages.ts";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import { Journal } from "../../core/journal/journal.ts";
