@@ -4,7 +4,7 @@ import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, typ
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
-import { groupings, mostAdded, totalsOf } from "./totals.ts";
+import { groupings, mostAdded, TotalsView, totalsOf } from "./totals.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";
 
 const moment = z
@@ -63,26 +63,6 @@ const TotalParameters = listParameters({
   ...known,
   by: z.enum(groupings).optional().describe("groups them; cause: failed ones by code"),
 });
-
-const sums = {
-  runs: z.number().int(),
-  failed: z.number().int(),
-  cancelled: z.number().int(),
-  p50: z.number().describe("ms"),
-  p95: z.number(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cost: z.number().optional().describe("USD, where prices are known"),
-};
-const TotalsView = named(
-  "TotalsView",
-  z.object({
-    all: z.object(sums),
-    groups: z.array(z.object({ name: z.string(), ...sums })),
-    times: z.array(z.object({ at: z.number(), runs: z.number().int(), failed: z.number().int() })),
-    complete: z.boolean(),
-  }),
-);
 
 /** State, list and trace of runs, and the list of agents. */
 export function mountState(host: ChannelHost<FastifyInstance>): void {

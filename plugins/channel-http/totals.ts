@@ -1,5 +1,6 @@
-import type { RunsQuery } from "venturi/internal";
+import { named, type RunsQuery } from "venturi/internal";
 import type { Digest, RunRow, Runs } from "venturi/plugin";
+import { z } from "zod";
 
 /** Ended runs that are added up; the newest ones of those that fit. */
 export const mostAdded = 5_000;
@@ -9,26 +10,33 @@ const mostGroups = 50;
 export const groupings = ["tenant", "agent", "model", "key", "day", "cause"] as const;
 export type Grouping = (typeof groupings)[number];
 
-export interface Sums {
-  readonly runs: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cost?: number;
-}
+const sums = {
+  runs: z.number().int(),
+  failed: z.number().int(),
+  cancelled: z.number().int(),
+  p50: z.number().describe("ms"),
+  p95: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cost: z.number().exactOptional().describe("USD, where prices are known"),
+};
+const Sums = z.object(sums);
+type Sums = z.output<typeof Sums>;
 
-interface Totals {
-  readonly all: Sums;
-  readonly groups: readonly (Sums & { readonly name: string })[];
-  readonly times: readonly { readonly at: number; readonly runs: number; readonly failed: number }[];
-  readonly complete: boolean;
-}
+/** The one definition: the client's type, and the console's, are made from it. */
+export const TotalsView = named(
+  "TotalsView",
+  z.object({
+    all: Sums,
+    groups: z.array(z.object({ name: z.string(), ...sums })),
+    times: z.array(z.object({ at: z.number(), runs: z.number().int(), failed: z.number().int() })),
+    complete: z.boolean(),
+  }),
+);
+type TotalsView = z.output<typeof TotalsView>;
 
 /** Sums of the ended runs that fit a query, from their digests. */
-export async function totalsOf(runs: Runs, query: RunsQuery, by: Grouping | undefined): Promise<Totals> {
+export async function totalsOf(runs: Runs, query: RunsQuery, by: Grouping | undefined): Promise<TotalsView> {
   const found: { readonly row: RunRow; readonly digest: Digest }[] = [];
   let cursor: string | undefined;
   do {
@@ -85,7 +93,7 @@ function sumsOf(digests: readonly Digest[]): Sums {
 const bars = 60;
 
 /** How many began when, in equal stretches. */
-function timesOf(digests: readonly Digest[]): Totals["times"] {
+function timesOf(digests: readonly Digest[]): TotalsView["times"] {
   const from = digests.reduce((least, { startedAt }) => Math.min(least, startedAt), Number.POSITIVE_INFINITY);
   const to = digests.reduce((most, { startedAt }) => Math.max(most, startedAt), 0);
   if (digests.length === 0) return [];

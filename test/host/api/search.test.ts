@@ -7,6 +7,21 @@ interface List {
   readonly cursor?: string;
 }
 
+interface Sums {
+  readonly runs: number;
+  readonly failed: number;
+  readonly p50: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+interface Totals {
+  readonly all: Sums;
+  readonly groups: readonly Sums[];
+  readonly times: readonly { readonly runs: number }[];
+  readonly complete: boolean;
+}
+
 for (const engine of Object.keys(engines)) {
   describe(`GET /v1/runs with filters, on ${engine}`, function () {
     this.timeout(180_000);
@@ -112,6 +127,45 @@ for (const engine of Object.keys(engines)) {
       for (let count = 0; count < 3; count++) await bench.run("ada", "Lisbon for others.");
       const { body } = await bench.ask<List>("narrow", "/v1/runs?q=lisbon&limit=2");
       expect([body.runs.length, body.cursor]).to.deep.equal([2, undefined]);
+    });
+
+    it("totals are the sums over all runs that fit, and of their groups", async () => {
+      await bench.run("ada", "status=400", { agent: "other" });
+      const every = async (query: string) => {
+        const digests: Digest[] = [];
+        let cursor = "";
+        do {
+          const { body } = await bench.ask<List>("ada", `/v1/runs?${query}&limit=1${cursor}`);
+          digests.push(...body.runs.flatMap(({ digest }) => (digest === undefined ? [] : [digest])));
+          cursor = body.cursor === undefined ? "" : `&cursor=${body.cursor}`;
+        } while (cursor !== "");
+        return digests;
+      };
+      const added = (digests: readonly Digest[]) => ({
+        runs: digests.length,
+        failed: digests.filter(({ status }) => status === "failed").length,
+        inputTokens: digests.reduce((total, { usage }) => total + (usage.inputTokens ?? 0), 0),
+        outputTokens: digests.reduce((total, { usage }) => total + (usage.outputTokens ?? 0), 0),
+      });
+      for (const query of ["", "agent=other", "key=plain", "tool=calculator", "q=lisbon", "status=failed", "min=1"]) {
+        const digests = await every(query);
+        for (const by of ["agent", "key", "model", "day", "tenant"]) {
+          const { body } = await bench.ask<Totals>("ada", `/v1/totals?${query}&by=${by}`);
+          const { all, groups, times, complete } = body;
+          expect(all, query).to.deep.include(added(digests));
+          expect(complete).to.equal(true);
+          expect(times.reduce((total, { runs }) => total + runs, 0)).to.equal(digests.length);
+          for (const figure of ["runs", "failed", "inputTokens", "outputTokens"] as const) {
+            expect(
+              groups.reduce((total, group) => total + group[figure], 0),
+              `${query} ${by}`,
+            ).to.equal(all[figure]);
+          }
+        }
+        const took = digests.map(({ ms }) => ms).sort((one, other) => one - other);
+        const { body } = await bench.ask<Totals>("ada", `/v1/totals?${query}`);
+        if (took.length > 0) expect(body.all.p50).to.equal(took[Math.ceil(took.length / 2) - 1]);
+      }
     });
   });
 }

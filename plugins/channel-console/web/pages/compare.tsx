@@ -129,6 +129,7 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
           </div>
           <Variants a={a} b={b} />
           <Figures a={left.view} b={right.view} ends={ends} usual={usual} costs={costs} />
+          <h2 class="hidden-text">What they were asked</h2>
           <Asked a={a} b={b} />
           <Diffed title="Input" a={left.view.input?.text ?? ""} b={right.view.input?.text ?? ""} />
           {alignRounds(left.view, right.view).map(({ round, a: one, b: other, calls }) => (

@@ -39,7 +39,9 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
   const original = instructionsOf(usePrompt(fork?.run, 1).data);
   const curl = curlOf(view, own === original ? undefined : own);
   return (
-    <div class="scroll request">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll request" tabIndex={0} aria-label="Request">
+      <h2 class="hidden-text">What the run was asked</h2>
       <Facts
         facts={[
           ["run", live.id],
@@ -101,6 +103,6 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
           ))}
         </Section>
       )}
-    </div>
+    </section>
   );
 }

@@ -58,6 +58,13 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
   const fork = mayHere("start") ? (after: number) => (forking.value = after) : undefined;
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
+  // From the list's own button: once the run is read.
+  const wanted = query.value.get("edit") !== null && whole.endedAt !== undefined && fork !== undefined;
+  useEffect(() => {
+    if (!wanted) return;
+    forking.value = 1;
+    setQuery({ edit: undefined });
+  }, [wanted]);
   const row = useRow(live);
   useTitle(`${whole.agent || "Run"} ${shortRun(id)}`);
   const cost = row.data?.digest?.cost;

@@ -14,7 +14,7 @@ import { isEnded, type RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { go, query, to } from "../state/router.ts";
 import { useRuns } from "../state/runs.ts";
-import { agents, me } from "../state/session.ts";
+import { agents, mayFor, me } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { ago, count, duration, money, oneLine, plain, short, shortRun } from "../text/words.ts";
 
@@ -136,19 +136,33 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
       <span class="num faint" title={new Date(started).toISOString()}>
         {ago(started, slowClock.value)}
       </span>
-      <button
-        type="button"
-        class={marked ? "quiet small on" : "quiet small"}
-        aria-label={`Compare ${shortRun(row.run)}`}
-        aria-pressed={marked}
-        tabIndex={-1}
-        onClick={(event) => {
-          event.stopPropagation();
-          mark(row.run);
-        }}
-      >
-        <Icon name="compare" size={14} />
-      </button>
+      <span class="row-acts">
+        {isEnded(row.status) && mayFor(row.tenant, "start") ? (
+          <a
+            class="button quiet small"
+            href={`${to("runs", row.run)}?edit=1`}
+            aria-label={`Edit and run ${shortRun(row.run)} again`}
+            title="Edit and run again"
+            tabIndex={-1}
+          >
+            <Icon name="edit" size={14} />
+          </a>
+        ) : null}
+        <button
+          type="button"
+          title="Compare"
+          class={marked ? "quiet small on" : "quiet small"}
+          aria-label={`Compare ${shortRun(row.run)}`}
+          aria-pressed={marked}
+          tabIndex={-1}
+          onClick={(event) => {
+            event.stopPropagation();
+            mark(row.run);
+          }}
+        >
+          <Icon name="compare" size={14} />
+        </button>
+      </span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
+import type { TotalsView } from "venturi/client";
 import { useResource } from "../state/resource.ts";
 import { query, setQuery } from "../state/router.ts";
 import { listQuery } from "../state/runs.ts";
@@ -9,29 +10,8 @@ import { printable } from "../text/printable.ts";
 import { count, duration, money } from "../text/words.ts";
 import { percent } from "./ribbon.tsx";
 
-interface Sums {
-  readonly runs: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cost?: number;
-}
-
-interface Totals {
-  readonly all: Sums;
-  readonly groups: readonly (Sums & { readonly name: string })[];
-  readonly times: readonly Bar[];
-  readonly complete: boolean;
-}
-
-interface Bar {
-  readonly at: number;
-  readonly runs: number;
-  readonly failed: number;
-}
+type Sums = TotalsView["all"];
+type Bar = TotalsView["times"][number];
 
 const groupings = ["agent", "tenant", "model", "key", "day", "cause"] as const;
 /** What a group's name filters by. */
@@ -50,7 +30,7 @@ export function TotalsBar(): JSX.Element | null {
   const by = query.value.get("by") ?? "";
   const { data } = useResource(
     (signal) =>
-      client.value.request<Totals>({
+      client.value.request<TotalsView>({
         op: "run.totals",
         path: "/v1/totals",
         query: { ...listQuery(query.value), sort: undefined, by: by === "" ? undefined : by },
@@ -95,7 +75,7 @@ const Figure = ({ name, value }: { name: string; value: string }): JSX.Element =
   </div>
 );
 
-function Groups({ groups, by }: { groups: Totals["groups"]; by: string }): JSX.Element {
+function Groups({ groups, by }: { groups: TotalsView["groups"]; by: string }): JSX.Element {
   const filter = filters[by];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
