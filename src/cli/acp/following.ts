@@ -39,6 +39,11 @@ export class Following {
     this.ended = this.#follow();
   }
 
+  /** Reads no further; the run goes on. */
+  leave(): void {
+    this.#stop.abort();
+  }
+
   async #follow(): Promise<End> {
     const { run, updates } = this.#reader.place;
     let { seq } = this.#reader.place;

@@ -40,6 +40,9 @@ export class Session {
   /** Asked in the conversation: the next prompt is its answer. */
   #open: OpenQuestion | undefined;
   #turn: { cancelled: boolean } | undefined;
+  /** Runs that this connection's prompts began, as long as it follows them. */
+  readonly #begun = new Set<string>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(of: { readonly id: string; readonly cwd: string; readonly agent: string }, parts: SessionParts) {
     this.id = of.id;
@@ -55,7 +58,7 @@ export class Session {
     const onAbort = () => this.cancel();
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const last = await this.#respond(blocks, turn);
+      const last = await this.#noted(this.#respond(blocks, turn));
       if (turn.cancelled) return "cancelled";
       return last === undefined ? "end_turn" : stopReasonOf(last);
     } finally {
@@ -68,9 +71,8 @@ export class Session {
     if (this.#turn !== undefined) this.#turn.cancelled = true;
     const open = this.#open?.run;
     this.#open = undefined;
-    for (const run of new Set([...this.#following.keys(), ...(open === undefined ? [] : [open])])) {
-      this.#cancelRun(run);
-    }
+    const runs = [...this.#following.keys(), ...(open === undefined ? [] : [open])];
+    for (const run of new Set(runs)) this.#cancelRun(run);
   }
 
   /** Shows the session's runs as they were; one that a dead process left goes on, and is followed. */
@@ -98,11 +100,20 @@ export class Session {
     await this.#show([{ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }]);
   }
 
-  /** Nobody reads any more: what runs here is stopped. */
+  /** Nobody reads any more: what was begun here is stopped, what was only watched goes on. */
   async end(): Promise<void> {
-    const under = [...this.#following.values()];
-    this.cancel();
-    await Promise.allSettled(under.map(({ ended }) => ended));
+    if (this.#turn !== undefined) this.#turn.cancelled = true;
+    for (const [run, following] of this.#following) {
+      if (this.#begun.has(run)) this.#cancelRun(run);
+      else following.leave();
+    }
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  }
+
+  #noted<T>(work: Promise<T>): Promise<T> {
+    const done = work.finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
+    return done;
   }
 
   async #respond(blocks: readonly ContentBlock[], turn: { cancelled: boolean }): Promise<TerminalEvent | undefined> {
@@ -122,6 +133,7 @@ export class Session {
         metadata: { client: sessionTags.client, [sessionTags.cwd]: this.cwd },
         ...(this.model === undefined ? {} : { model: this.model }),
       });
+      this.#begun.add(run);
       return { run, seq: 0, updates: new Updates(run, folds) };
     } catch (thrown) {
       if (VenturiError.is(thrown, "invalid_input")) throw RequestError.invalidParams(undefined, thrown.message);
@@ -168,16 +180,15 @@ export class Session {
       return last;
     } finally {
       this.#following.delete(run);
+      if (this.#open?.run !== run) this.#begun.delete(run);
     }
   }
 
   #followOn(place: OpenQuestion): void {
-    this.#follow(place).then(
-      async (last) => {
-        if (last?.type === "run.failed") await this.say(`The run ended with ${last.error.code}: ${last.error.err}`);
-      },
-      () => {}, // the journal's failure, or nobody reads
-    );
+    const shown = this.#follow(place).then(async (last) => {
+      if (last?.type === "run.failed") await this.say(`The run ended with ${last.error.code}: ${last.error.err}`);
+    });
+    this.#noted(shown).catch(() => {}); // nobody reads, or the journal fails
   }
 
   /** False: it is asked in the conversation. */
@@ -215,7 +226,7 @@ export class Session {
   }
 
   #cancelRun(run: string): void {
-    this.#parts.runs.cancel(run, "cancelled in the editor").catch(() => {}); // it has ended
+    this.#noted(this.#parts.runs.cancel(run, "cancelled in the editor")).catch(() => {}); // it has ended
   }
 
   async #replayInput(run: string, input: Parameters<typeof blocksOf>[0]): Promise<void> {

@@ -23,6 +23,11 @@ describe("an editor's processes", function () {
     await once(first.child, "exit");
     expect(await lost).to.be.instanceOf(Error);
 
+    const glance = new Editor(["--config", config]);
+    await glance.open();
+    await glance.load(session);
+    expect(await glance.close()).to.equal(0); // it only looked: the run goes on
+
     const second = new Editor(["--config", config]);
     try {
       await second.open();
@@ -30,6 +35,7 @@ describe("an editor's processes", function () {
       expect(textOf(loaded, "user_message_chunk")).to.equal("go");
       expect(textOf(loaded)).to.match(/^one two/);
       while (!textOf(second.updates).endsWith("nine ten")) await sleep(50);
+      expect(textOf(second.updates)).not.to.contain("stream_interrupted");
       expect(openCalls(second.updates)).to.deep.equal([]);
       expect((await second.prompt(session)).stop).to.equal("end_turn");
     } finally {
