@@ -54,8 +54,11 @@ export class Place {
   readonly folder = mkdtempSync(join(tmpdir(), "venturi-evals-"));
   readonly runs: string[] = [];
 
-  constructor(amounts: number, wrong: (model: string, amount: number) => boolean = () => false) {
-    const models = ["good", "bad", "worse", "a", "b"];
+  constructor(
+    amounts: number,
+    wrong: (model: string, amount: number) => boolean = () => false,
+    models: readonly string[] = ["good", "bad", "worse", "a", "b"],
+  ) {
     const lines = Array.from({ length: amounts }, (_, amount) =>
       models.map((model) => scenario(amount, model, wrong(model, amount) ? "I cannot" : `done: ${amount}`)),
     ).flat();
