@@ -12,7 +12,7 @@ import { Billing } from "../dist/src/core/journal/money.js";
 import { silentLog } from "../dist/src/core/ports/log.js";
 import { ProviderRegistry } from "../dist/src/core/ports/registries.js";
 import { noTelemetry } from "../dist/src/core/ports/telemetry.js";
-import { noTiming } from "../dist/src/core/run/events.js";
+import { noTiming } from "../dist/src/core/run/timing.js";
 import { provide } from "../dist/src/core/values/token.js";
 import { openHost } from "../dist/src/host/open.js";
 import { claimed, eventsAfter } from "../dist/src/testing/journal-bench.js";

@@ -1,7 +1,7 @@
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Claim } from "../core/journal/journal.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { RunEvent } from "../core/run/events.ts";
+import type { EventBody, RunEvent } from "../core/run/events.ts";
 import { timingUntil } from "../core/run/timing.ts";
 import { failedWith } from "./last-words.ts";
 import type { OwnedLog } from "./run-log.ts";
@@ -54,8 +54,10 @@ export class Failures {
     const { run, head } = claim.ownership;
     this.forget(run);
     if (head === 0 && log.head === 0) log.write({ type: "run.started", agent: claim.request.agent, input: {} });
-    const timing = timingUntil(history, log.now);
-    log.write(failedWith(error, timing));
+    const at = log.now;
+    const timing = timingUntil(history, at);
+    const last: EventBody & { at: number } = { ...failedWith(error, timing), at };
+    log.write(last);
     const ms = Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0));
     this.#log.error("run cannot be executed; ended as failed", { run, ms, code: error.code, error: error.message });
   }

@@ -101,7 +101,9 @@ export class OwnedLog implements RunLog {
   write(body: EventBody): RunEvent {
     const event = body as RunEvent; // completed in place below: a copy per token would be the largest cost on the hot path
     event.run = this.ownership.run;
-    event.at = Math.round(this.#owner.clock.monotonic() + this.#offset);
+    // The last event has the moment until which its timing was computed.
+    if (event.at === undefined || !isTerminal(event))
+      event.at = Math.round(this.#owner.clock.monotonic() + this.#offset);
     event.seq = this.#head + 1;
     if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);

@@ -9,7 +9,6 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
 import type { Question, Verdict } from "../../core/ports/tool.ts";
-import type { Timing } from "../../core/run/event-parts.ts";
 import { type EventBody, type RunEvent, textOnly } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
@@ -197,7 +196,7 @@ export class RunContext {
     if (body.type !== "text.delta") {
       mayFollow(this.state, body);
       if (!textOnly(body.type)) this.waits.putOn(body, this.#offset);
-      if (body.type === "run.finished" || body.type === "run.failed") body.timing = this.#timingWith(body);
+      if (body.type === "run.finished" || body.type === "run.failed") this.#time(body);
     }
     const event = this.parts.log.write(body);
     this.state.apply(event);
@@ -212,11 +211,13 @@ export class RunContext {
     return event;
   }
 
-  /** As whoever folds the run's events finds it: with what the last one waited for. */
-  #timingWith(last: EventBody): Timing {
+  /** As whoever folds the run's events finds it: with what the last one waited for, until the moment that the event has as its own. */
+  #time(last: Extract<EventBody, { type: "run.finished" | "run.failed" }> & { at?: number }): void {
+    const at = Math.max(this.times.at, this.now);
     const times = this.times.copy();
-    times.take({ ...last, at: this.now });
-    return timingOf(times);
+    times.take({ ...last, at });
+    last.timing = timingOf(times);
+    last.at = at;
   }
 
   /** Writes and applies the event, and waits until it is durable. */
