@@ -102,6 +102,12 @@ export function hostileRun(run: string, strings: readonly string[]): string {
       { type: "round.retracted", round, attempt: 1, reason: each },
       { type: "generation.failed", round, attempt: 1, model: each.slice(0, 80), error },
       { type: "context.compacted", dropped: 1, summary: each },
+      {
+        type: "memory.recalled",
+        store: each.slice(0, 64),
+        query: each,
+        notes: [{ id: each.slice(0, 64), scope: "user", owner: each, text: each, at: 0, score: 0.01 }],
+      },
       { type: "round.finished", round, finish: each.slice(0, 40), usage },
     );
   }

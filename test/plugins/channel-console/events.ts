@@ -53,6 +53,15 @@ const body: fc.Arbitrary<EventBody> = fc.oneof(
     message: fc.constant(textMessage("user", "and?") as Message),
   }),
   fc.record({ type: fc.constant("context.compacted" as const), dropped: fc.nat(9) }),
+  fc.record({
+    type: fc.constant("memory.recalled" as const),
+    store: text,
+    query: text,
+    notes: fc.array(
+      fc.record({ id: text, scope: fc.constant("user" as const), owner: text, text, at: fc.nat(9), score: fc.nat(9) }),
+      { maxLength: 3 },
+    ),
+  }),
   fc.record({ type: fc.constant("run.resumed" as const), epoch: fc.nat(9) }),
   fc.record({
     type: fc.constant("generation.failed" as const),

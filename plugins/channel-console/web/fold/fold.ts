@@ -113,6 +113,8 @@ function take(view: RunView, event: RunEvent): void {
       return notice(view, event, "info", "Guard", guardText(event));
     case "agent.revised":
       return notice(view, event, "info", "Revised", `goes on with another revision of ${event.agent}`);
+    case "memory.recalled":
+      return notice(view, event, event.error === undefined ? "info" : "warning", "Recalled", recalledLine(event));
     case "context.compacted":
       return notice(view, event, "info", "Context compacted", compactedText(event));
     case "run.resumed":
@@ -469,8 +471,18 @@ function callOf(view: RunView, event: RunEvent & { readonly call: string; readon
   return call;
 }
 
-const compactedText = ({ dropped, summary }: EventOf<"context.compacted">): string =>
-  `${dropped} older messages were replaced by a summary.${summary === undefined ? "" : ` ${summary}`}`;
+const compactedText = ({ dropped, summary, results = [], error }: EventOf<"context.compacted">): string => {
+  if (error !== undefined) return `No summary: ${error.err}`;
+  if (summary !== undefined) return `A summary stands for ${dropped} older messages.`;
+  return dropped === 0 && results.length > 0
+    ? `${results.length} older results are sent as a reference.`
+    : `${dropped} older messages are left out.`;
+};
+
+const recalledLine = ({ notes, store, error }: EventOf<"memory.recalled">): string => {
+  const found = notes.length === 0 ? `nothing in ${store}` : `${notes.length} from ${store}`;
+  return error === undefined ? found : `${found}: ${error.err}`;
+};
 
 /** "pii masked 2 email in the answer". */
 function guardText({ guard, action, direction, rule, count = 1, reason }: EventOf<"guard.decided">): string {

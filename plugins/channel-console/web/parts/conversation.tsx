@@ -12,6 +12,7 @@ import { Json } from "./json.tsx";
 import { Markdown } from "./markdown.tsx";
 import { memo } from "./memo.ts";
 import { Rating } from "./rating.tsx";
+import { Unfolding } from "./unfolded.tsx";
 
 export interface ConversationProps {
   readonly live: LiveRun;
@@ -124,7 +125,7 @@ function ItemView({ item, object, live, selected, select, quiet = false, edit }:
         />
       );
     case "notice":
-      return <NoticeView notice={item} />;
+      return opens(item) ? <Unfolding notice={item} view={live.whole} /> : <NoticeView notice={item} />;
     default:
       return (
         <SaidView
@@ -236,6 +237,11 @@ function Reasoning({ item, open }: { item: Said; open: boolean }): JSX.Element {
     </details>
   );
 }
+
+/** There is more to it than its line. */
+const opens = ({ event }: Notice): boolean =>
+  (event.type === "context.compacted" && event.summary !== undefined) ||
+  (event.type === "memory.recalled" && event.notes.length > 0);
 
 function NoticeView({ notice }: { notice: Notice }): JSX.Element {
   return (
