@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Item, Notice, RunView, Said } from "../fold/view.ts";
+import { Lazy } from "../pages/lazy.tsx";
 import type { Part } from "../state/api-types.ts";
 import type { LiveRun } from "../state/live.ts";
 import { printable } from "../text/printable.ts";
@@ -12,7 +13,6 @@ import { Json } from "./json.tsx";
 import { Markdown } from "./markdown.tsx";
 import { memo } from "./memo.ts";
 import { Rating } from "./rating.tsx";
-import { Unfolding } from "./unfolded.tsx";
 
 export interface ConversationProps {
   readonly live: LiveRun;
@@ -242,6 +242,22 @@ function Reasoning({ item, open }: { item: Said; open: boolean }): JSX.Element {
 const opens = ({ event }: Notice): boolean =>
   (event.type === "context.compacted" && event.summary !== undefined) ||
   (event.type === "memory.recalled" && event.notes.length > 0);
+
+function Unfolding({ notice, view }: { notice: Notice; view: RunView }): JSX.Element {
+  const open = useSignal(false);
+  const { event } = notice;
+  const load = () =>
+    import("../pages/more.tsx").then(({ Unfolded }) => () => <Unfolded event={event} view={view} />);
+  return (
+    <details class="notice info unfolding" onToggle={(toggled) => (open.value = toggled.currentTarget.open)}>
+      <summary>
+        <Icon name="info" size={14} /> <b>{printable(notice.title)}</b>{" "}
+        <span class="muted">{printable(notice.text)}</span>
+      </summary>
+      {open.value ? <Lazy load={load} /> : null}
+    </details>
+  );
+}
 
 function NoticeView({ notice }: { notice: Notice }): JSX.Element {
   return (

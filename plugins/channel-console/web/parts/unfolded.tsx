@@ -1,57 +1,34 @@
-import { useSignal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { Notice, RunView } from "../fold/view.ts";
 import type { EventOf, Message } from "../state/api-types.ts";
 import { useResource } from "../state/resource.ts";
 import { to } from "../state/router.ts";
 import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { clockTime, shortRun } from "../text/words.ts";
-import { Icon } from "./icon.tsx";
+import { ago, shortRun } from "../text/words.ts";
 
-/** A notice that opens: what a summary stands for, what was recalled. */
-export function Unfolding({ notice, view }: { notice: Notice; view: RunView }): JSX.Element | null {
-  const { event } = notice;
-  if (event.type === "memory.recalled") {
+/** What is behind a notice that opens: the turns that a summary stands for, what was recalled. */
+export function Unfolded({ event, view }: { event: Notice["event"]; view: RunView }): JSX.Element | null {
+  if (event.type === "context.compacted") {
     return (
-      <Opening notice={notice}>
-        <ul class="unfolded">
-          {event.notes.map(({ id, scope, owner, text, at, score }) => (
-            <li key={`${scope} ${owner} ${id}`}>
-              <span class="pre-wrap">{printable(text ?? id)}</span>{" "}
-              <span class="faint">
-                {scope} {printable(owner)}, {clockTime(at)}, score {score.toFixed(4)}
-              </span>
-            </li>
-          ))}
-        </ul>
-      </Opening>
+      <>
+        <p class="pre-wrap">{printable(event.summary ?? "")}</p>
+        <Folded event={event} view={view} />
+      </>
     );
   }
-  if (event.type !== "context.compacted" || event.summary === undefined) return null;
+  if (event.type !== "memory.recalled") return null;
   return (
-    <Opening notice={notice}>
-      <p class="pre-wrap">{printable(event.summary)}</p>
-      <Folded event={event} view={view} />
-    </Opening>
-  );
-}
-
-function Opening({ notice, children }: { notice: Notice; children: ComponentChildren }): JSX.Element {
-  const open = useSignal(false);
-  return (
-    <details
-      class="notice info unfolding"
-      onToggle={({ currentTarget }) => {
-        open.value = currentTarget.open;
-      }}
-    >
-      <summary>
-        <Icon name="info" size={14} />
-        <b>{printable(notice.title)}</b> <span class="muted">{printable(notice.text)}</span>
-      </summary>
-      {open.value ? children : null}
-    </details>
+    <ul class="unfolded">
+      {event.notes.map(({ id, scope, owner, text, at, score }) => (
+        <li key={`${scope} ${owner} ${id}`}>
+          <span class="pre-wrap">{printable(text ?? id)}</span>{" "}
+          <span class="faint">
+            {scope} {printable(owner)}, {ago(at, Date.now())}, score {score.toFixed(4)}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
