@@ -35,10 +35,12 @@ import {
 } from "venturi/plugin";
 import { Accounts } from "./accounts.ts";
 import { AuditLog } from "./audit-log.ts";
+import { backlogOf, workerRows } from "./backlog.ts";
 import { MemoryBlobs } from "./blobs.ts";
 import { Hints } from "./hints.ts";
 import { MemoryKeyValues } from "./key-values.ts";
 import { pageOf } from "./list.ts";
+import { prunable } from "./prunable.ts";
 import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun } from "./run.ts";
 import { nameOf, RunTable } from "./run-table.ts";
 
@@ -166,29 +168,12 @@ export class MemoryJournal implements Journal {
 
   async workers(): Promise<WorkerRow[]> {
     this.#usable("journal.workers");
-    const held = Map.groupBy(
-      [...this.#table.open.values()].filter(({ state }) => state === "running"),
-      ({ worker }) => worker,
-    );
-    return [...this.#workers].map(([worker, seen]) => ({
-      worker,
-      silentMs: this.#clock.now() - seen,
-      runs: held.get(worker)?.length ?? 0,
-    }));
+    return workerRows(this.#workers, this.#table.open.values(), this.#clock.now());
   }
 
   async backlog(): Promise<BacklogRow[]> {
     this.#usable("journal.backlog");
-    const rows = new Map<string, { agent: string; state: BacklogRow["state"]; runs: number; asking: number }>();
-    for (const { state, request, asking } of this.#table.open.values()) {
-      if (state === "done") continue;
-      const key = `${state} ${request.agent}`;
-      const row = rows.get(key) ?? { agent: request.agent, state, runs: 0, asking: 0 };
-      row.runs += 1;
-      if (request.parent === undefined) row.asking += asking;
-      rows.set(key, row);
-    }
-    return [...rows.values()];
+    return backlogOf(this.#table.open.values());
   }
 
   async release(ownership: Ownership): Promise<void> {
@@ -259,13 +244,7 @@ export class MemoryJournal implements Journal {
   async prune(options: PruneOptions): Promise<number> {
     this.#usable("journal.prune");
     if (options.signal?.aborted) return 0;
-    const ended = [...this.#table.runs.values()].filter((run) => run.state === "done");
-    const before = options.olderThan === undefined ? undefined : this.#clock.now() - options.olderThan;
-    const surplus = options.keep === undefined ? 0 : ended.length - options.keep;
-    const named = new Set(options.runs);
-    const isGone = (run: StoredRun, place: number): boolean =>
-      place < surplus || named.has(run.run) || (before !== undefined && run.updatedAt < before);
-    const gone = ended.filter(isGone);
+    const gone = prunable(this.#table.runs.values(), options, this.#clock.now());
     this.#accounts.forget(this.#clock.now());
     for (const run of gone) {
       this.#table.forget(run, this.#clock.now());

@@ -1,7 +1,8 @@
 import type { Client, ClientBase, Pool, PoolClient, QueryResultRow } from "pg";
 import { VenturiError } from "venturi/plugin";
 import { explain, isConnectionLost, isPermanent, isTransient } from "./failures.ts";
-import { migrate, migrations } from "./schema.ts";
+import { migrations } from "./migrations.ts";
+import { migrate } from "./schema.ts";
 import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./servers.ts";
 
 export interface DatabaseOptions extends ServerOptions {

@@ -1,11 +1,6 @@
-import { randomInt } from "node:crypto";
 import {
   joinWires,
-  mostWords,
-  noDigests,
-  pruneInSteps,
   silentLog,
-  sortCursor,
   toAuditRecord,
   toClaim,
   toEvents,
@@ -13,7 +8,6 @@ import {
   tooManyRuns,
   toRow,
   toSignal,
-  wordsOf,
 } from "venturi/internal";
 import {
   type Append,
@@ -51,25 +45,12 @@ import {
 import { Blobs } from "./blobs.ts";
 import { Grouped } from "./grouped.ts";
 import { keyValues } from "./key-values.ts";
-import { LogFlush } from "./log-flush.ts";
-import type { Enqueued, EnqueueRow, ThreadData, ThreadOptions } from "./protocol.ts";
-import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
-import { type Asked, StoreThread, type ThreadListener } from "./store-thread.ts";
-
-/** What the journal works with, and what a simulation replaces. */
-interface Parts {
-  readonly connect: (options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) => Asked;
-  /** A number that nobody else has. */
-  readonly fresh: () => number;
-  /** Writes the log of a file to the disk ahead of time. */
-  readonly flush?: (file: string) => LogFlush;
-}
-
-const real: Parts = {
-  connect: (options, listener) => new StoreThread(options, listener),
-  fresh: () => randomInt(1, 2 ** 47),
-  flush: (file) => new LogFlush(file),
-};
+import { listPage } from "./list.ts";
+import { type Parts, real } from "./parts.ts";
+import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
+import { prune } from "./prune.ts";
+import { toAuditRow, toColumns, toDigestRow, toEnqueueRow, toRestoreRow } from "./rows.ts";
+import type { Asked } from "./store-thread.ts";
 
 /** The journal in one SQLite file, whose connection lives in a separate thread. */
 export class SqliteJournal implements Journal {
@@ -168,19 +149,7 @@ export class SqliteJournal implements Journal {
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
-    const done = await this.#enqueues.ask({
-      run: item.run,
-      tenant: item.tenant,
-      session: item.session ?? null,
-      agent: item.request.agent,
-      caller: item.request.caller?.id ?? null,
-      most: item.request.caller?.concurrentRuns ?? null,
-      revision: item.request.revision ?? null,
-      request: JSON.stringify(item.request),
-      key: item.key ?? null,
-      refuseBusy: item.whenBusy === "conflict",
-      claimFor: item.claimFor ?? null,
-    });
+    const done = await this.#enqueues.ask(toEnqueueRow(item));
     if (done.kind === "conflict") throw new VenturiError("journal.enqueue", "conflict", done.message);
     if (done.kind === "tooMany") throw tooManyRuns(done.most);
     if (done.kind === "existing") return { run: done.run, existing: true };
@@ -247,19 +216,7 @@ export class SqliteJournal implements Journal {
   }
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
-    const limit = query.limit ?? 50;
-    if (query.text !== undefined && this.#search === "none") throw noDigests("the journal has `search: false`");
-    if (query.sort !== undefined && query.cursor !== undefined) sortCursor(query.cursor); // checked
-    const words = query.text === undefined ? [] : wordsOf(query.text).slice(0, mostWords);
-    if (query.text !== undefined && words.length === 0) return { runs: [] };
-    const asked = words.length === 0 ? query : { ...query, text: words.map((word) => `"${word}"*`).join(" ") };
-    const { page: found, cut } = await this.#reads.ask("list", asked, limit + 1);
-    const page = found.slice(0, limit);
-    const runs = page.map(toRow);
-    const last = page.at(-1);
-    return last && (cut || found.length > limit)
-      ? { runs, cursor: last.value === undefined ? String(last.id) : `${last.value}_${last.id}` }
-      : { runs };
+    return await listPage(this.#reads, query, this.#search);
   }
 
   async restore(recording: Recording): Promise<void> {
@@ -269,29 +226,7 @@ export class SqliteJournal implements Journal {
   }
 
   async prune(options: PruneOptions): Promise<number> {
-    const { olderThan, keep, runs = [], signal } = options;
-    if (signal?.aborted) return 0;
-    const upTo = keep === undefined ? undefined : await this.#thread.ask("pruneBoundary", keep);
-    const which = { olderThan, upTo, runs };
-    const sweeper = this.#fresh();
-    const count = await pruneInSteps(options, () => this.#thread.ask("doomSome", which, sweeper));
-    // Who removes a run by name does not wait for what retention has to remove.
-    let sweep = await this.#thread.ask("beginSweep", sweeper, runs.length > 0 ? "own" : "all");
-    await pruneInSteps(options, async () => {
-      sweep = sweep && (await this.#thread.ask("sweepSome", sweep));
-      return sweep === undefined ? 0 : 1;
-    });
-    if (runs.length > 0) await this.#forgetLog();
-    return count;
-  }
-
-  /** What was removed by name is gone from the log of the file too; until then a copy of it would still have it. */
-  async #forgetLog(): Promise<void> {
-    for (let tries = 0; tries < 20; tries++) {
-      if (await this.#thread.ask("forgetLog")) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    this.#log.warn("removed runs are in the log of the journal's file until readers let go of it");
+    return await prune(this.#thread, options, { sweeper: this.#fresh(), log: this.#log });
   }
 
   async audit(entry: AuditEntry): Promise<void> {

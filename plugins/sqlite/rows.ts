@@ -5,13 +5,14 @@ import {
   type AuditRow,
   type Billed,
   type EndOfRun,
+  type Enqueue,
   encodeEvent,
   isTerminal,
   type Outcome,
   type Recording,
   type RunEvent,
 } from "venturi/plugin";
-import type { AppendColumns, AttemptEnd, DigestRow, RestoreRow } from "./protocol.ts";
+import type { AppendColumns, AttemptEnd, DigestRow, EnqueueRow, RestoreRow } from "./protocol.ts";
 
 export function toColumns(batch: readonly Append[], search: "text" | "none"): AppendColumns {
   const runs: string[] = [];
@@ -99,4 +100,18 @@ export const toAuditRow = ({ action, by, tenant, run, details }: AuditEntry): Om
   tenant: tenant ?? null,
   run: run ?? null,
   details: details === undefined ? null : JSON.stringify(details),
+});
+
+export const toEnqueueRow = ({ run, tenant, session, request, key, whenBusy, claimFor }: Enqueue): EnqueueRow => ({
+  run,
+  tenant,
+  session: session ?? null,
+  agent: request.agent,
+  caller: request.caller?.id ?? null,
+  most: request.caller?.concurrentRuns ?? null,
+  revision: request.revision ?? null,
+  request: JSON.stringify(request),
+  key: key ?? null,
+  refuseBusy: whenBusy === "conflict",
+  claimFor: claimFor ?? null,
 });

@@ -21,6 +21,7 @@ import type {
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { forgetLog, overwriteRemoved } from "./erasure.ts";
+import { fitPage } from "./fit-page.ts";
 import { balances, forgetAccounts, Ledger, usage } from "./money.ts";
 import type {
   AppendColumns,
@@ -38,9 +39,10 @@ import type {
   ThreadData,
   WireRow,
 } from "./protocol.ts";
-import { keyName, Pruning } from "./pruning.ts";
+import { Pruning } from "./pruning.ts";
 import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
+import { addSignal, auditParameters, claim, enqueue, listParameters, putBlob, restore, useBlob } from "./store-runs.ts";
 import { WriteLock } from "./write-lock.ts";
 
 /** Most runs that one step of a prune removes. */
@@ -49,14 +51,12 @@ const pruneStep = 500;
 /** The journal's rules on one connection. Every method is one transaction, begun IMMEDIATE. */
 export class Store implements Omit<Operations, "close"> {
   readonly #database: DatabaseSync;
-  readonly #lease: number;
+  readonly #options: Pick<ThreadData, "lease" | "busyTimeout" | "pageBytes">;
   readonly #lock: WriteLock;
   readonly #ask: Statements;
   readonly #appends: Appends;
   readonly #pruning: Pruning;
-  readonly #pageBytes: number;
   readonly #changes: ChangeWatch;
-  readonly #busyTimeout: number;
 
   constructor(database: DatabaseSync, options: Pick<ThreadData, "lease" | "busyTimeout" | "pageBytes">) {
     this.#database = database;
@@ -64,9 +64,7 @@ export class Store implements Omit<Operations, "close"> {
     this.#appends = new Appends(this.#ask);
     this.#pruning = new Pruning(this.#ask);
     this.#changes = new ChangeWatch(this.#ask);
-    this.#lease = options.lease;
-    this.#busyTimeout = options.busyTimeout;
-    this.#pageBytes = options.pageBytes;
+    this.#options = options;
     this.#lock = new WriteLock(database, options.busyTimeout);
   }
 
@@ -76,7 +74,7 @@ export class Store implements Omit<Operations, "close"> {
 
   read(run: string, after: number, limit: number): RecordRow[] {
     const records = this.#ask.each<RecordRow>(sql.readRecords, { run, after, limit });
-    return this.#fitPage(records, ({ body }) => body.length).page;
+    return fitPage(records, this.#options.pageBytes, ({ body }) => body.length).page;
   }
 
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[] {
@@ -89,27 +87,11 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   enqueue(rows: readonly EnqueueRow[]): Enqueued[] {
-    return this.#write(() => rows.map((row) => this.#enqueue(row)));
+    return this.#write(() => rows.map((row) => enqueue(this.#ask, row)));
   }
 
   claim(worker: string, limit: number, filter: ClaimFilter): ClaimRow[] {
-    return this.#write(() => {
-      this.#ask.run(sql.beat, worker);
-      this.#ask.run(sql.wake);
-      const free = this.#ask.all<{ id: number; request: string }>(sql.findClaimable, {
-        lease: this.#lease,
-        limit,
-        agents: listOf(filter.agents),
-        revisions: listOf(filter.revisions),
-        runs: listOf(filter.runs ?? []),
-      });
-      const claims: ClaimRow[] = [];
-      for (const { id, request } of free) {
-        const claim = this.#ask.get<ClaimRow>(sql.claimRun, worker, id);
-        if (claim) claims.push({ ...claim, request });
-      }
-      return claims;
-    });
+    return this.#write(() => claim(this.#ask, { worker, limit, filter, lease: this.#options.lease }));
   }
 
   heartbeat(worker: string): void {
@@ -128,19 +110,8 @@ export class Store implements Omit<Operations, "close"> {
     return this.#write(() => this.#ask.get(sql.releaseRun, run, epoch) !== undefined);
   }
 
-  signal(run: string, { id, kind, body }: NewSignalRow): "unknown" | "ignored" | "stored" | "woken" {
-    return this.#write(() => {
-      const found = this.#ask.get<{ id: number; state: string }>(sql.findRun, run);
-      if (!found) return "unknown";
-      if (found.state === "done" || this.#ask.get(sql.findSignal, found.id, id)) return "ignored";
-      const counted = this.#ask.get<{ signals: number; state: string }>(
-        sql.countSignal,
-        kind === "cancel" ? 1 : 0,
-        found.id,
-      );
-      this.#ask.run(sql.insertSignal, found.id, counted?.signals ?? 0, id, kind, body);
-      return counted?.state === "ready" ? "woken" : "stored";
-    });
+  signal(run: string, signal: NewSignalRow): "unknown" | "ignored" | "stored" | "woken" {
+    return this.#write(() => addSignal(this.#ask, run, signal));
   }
 
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[] {
@@ -165,39 +136,12 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean } {
-    const { oldestFirst: _, waiting: __, mayLag: ___, sort, metadata, agents, cursor, ...asked } = query;
-    const [place, value] = cursor?.split("_").map(Number).reverse() ?? [];
-    const rows = this.#ask.each<ListedRow>(sql.listRuns(query), {
-      ...asked,
-      ...(agents === undefined ? {} : { agents: listOf(agents) }),
-      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-      ...(place === undefined ? {} : { cursor: place }),
-      ...(value === undefined ? {} : { value }),
-      limit,
-    });
-    return this.#fitPage(rows, ({ request }) => request.length);
+    const rows = this.#ask.each<ListedRow>(sql.listRuns(query), listParameters(query, limit));
+    return fitPage(rows, this.#options.pageBytes, ({ request }) => request.length);
   }
 
   restore(row: RestoreRow): string | undefined {
-    return this.#write(() => {
-      if (this.#ask.get(sql.findRun, row.run)) return `the run ${row.run} already exists`;
-      if (row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session)) {
-        return `the session ${row.session} has an active run`;
-      }
-      const { request, records, signals, wires, end, ...columns } = row;
-      const [added] = this.#ask.all<{ id: number }>(sql.restoreRun, { ...columns, signals: signals.length });
-      const id = added?.id ?? 0;
-      this.#ask.run(sql.insertRequest, id, request);
-      for (const { first, last, body } of records) {
-        this.#ask.run(sql.restoreRecord, first, last, body, id);
-        this.#ask.run(sql.restoreTail, id);
-      }
-      for (const signal of signals)
-        this.#ask.run(sql.insertSignal, id, signal.number, signal.signal, signal.kind, signal.body);
-      for (const kept of wires) this.#ask.run(sql.insertWire, kept.round, kept.attempt, kept.wire, kept.bytes, row.run);
-      if (end !== null) this.#appends.keepDigest(id, end);
-      return undefined;
-    });
+    return this.#write(() => restore(this.#ask, this.#appends, row));
   }
 
   pruneBoundary(keep: number): number {
@@ -224,7 +168,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   forgetLog(): boolean {
-    return forgetLog(this.#database, this.#busyTimeout);
+    return forgetLog(this.#database, this.#options.busyTimeout);
   }
 
   checkpoint(): void {
@@ -235,14 +179,8 @@ export class Store implements Omit<Operations, "close"> {
     this.#write(() => this.#ask.run(sql.insertAudit, action, actor, tenant, run, details));
   }
 
-  audits({ tenant, action, run, cursor }: AuditQuery, limit: number): AuditRow[] {
-    return this.#ask.all<AuditRow>(sql.listAudit, {
-      tenant: tenant ?? null,
-      action: action ?? null,
-      run: run ?? null,
-      cursor: cursor === undefined ? null : Number(cursor),
-      limit,
-    });
+  audits(query: AuditQuery, limit: number): AuditRow[] {
+    return this.#ask.all<AuditRow>(sql.listAudit, auditParameters(query, limit));
   }
 
   keepDigest(run: string, row: DigestRow): void {
@@ -278,7 +216,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   useBlob(run: string, hash: string): boolean {
-    return this.#write(() => this.#useBlob(run, hash));
+    return this.#write(() => useBlob(this.#ask, run, hash));
   }
 
   putBlobPart(hash: string, part: number, bytes: Uint8Array): void {
@@ -292,11 +230,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   putBlob(run: string, hash: string, blob: BlobRow): void {
-    this.#write(() => {
-      if (this.#useBlob(run, hash)) return;
-      this.#ask.run(sql.insertBlob, hash, blob.parts, blob.bytes);
-      this.#ask.run(sql.useBlob, run, hash);
-    });
+    this.#write(() => putBlob(this.#ask, { run, hash }, blob));
   }
 
   blob(hash: string): BlobRow | undefined {
@@ -348,50 +282,6 @@ export class Store implements Omit<Operations, "close"> {
     return this.#changes.look();
   }
 
-  #useBlob(run: string, hash: string): boolean {
-    const there = this.#ask.get(sql.touchBlob, hash) !== undefined;
-    if (there) this.#ask.run(sql.useBlob, run, hash);
-    return there;
-  }
-
-  #enqueue(row: EnqueueRow): Enqueued {
-    const known = row.key === null ? undefined : this.#byKey(row.tenant, row.key);
-    if (known) return { kind: "existing", run: known.run };
-    if (this.#ask.get(sql.findRun, row.run)) return { kind: "conflict", message: `the run ${row.run} already exists` };
-    const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session) !== undefined;
-    if (busy && row.refuseBusy) {
-      return { kind: "conflict", message: `the session ${row.session} has an active run` };
-    }
-    const { run, tenant, key, session, agent, caller, revision } = row;
-    if (row.most !== null && (this.#ask.get<{ open: number }>(sql.countOpen, tenant, caller)?.open ?? 0) >= row.most) {
-      return { kind: "tooMany", most: row.most };
-    }
-    const added = this.#ask.get<{ id: number }>(sql.insertRun, run, tenant, key, session, agent, caller, revision);
-    this.#ask.run(sql.insertRequest, added?.id ?? 0, row.request);
-    if (row.claimFor === null || busy) return { kind: "stored", work: !busy };
-    const claim = this.#ask.get<ClaimRow>(sql.claimRun, row.claimFor, added?.id ?? 0);
-    return claim
-      ? { kind: "stored", claim: { ...claim, request: row.request }, work: false }
-      : { kind: "stored", work: true };
-  }
-
-  /** The run that has the key, or had it and was removed. */
-  #byKey(tenant: string, key: string): { run: string } | undefined {
-    return this.#ask.get(sql.findKey, tenant, key) ?? this.#ask.get(sql.findRemovedKey, keyName(tenant, key));
-  }
-
-  /** As `fitPage` of venturi/plugin, which this thread does not load. */
-  #fitPage<Row>(rows: Iterable<Row>, sizeOf: (row: Row) => number): { page: Row[]; cut: boolean } {
-    const page: Row[] = [];
-    let bytes = 0;
-    for (const row of rows) {
-      bytes += sizeOf(row);
-      if (page.length > 0 && bytes > this.#pageBytes) return { page, cut: true };
-      page.push(row);
-    }
-    return { page, cut: false };
-  }
-
   #write<T>(work: () => T): T {
     this.#lock.take();
     try {
@@ -405,6 +295,3 @@ export class Store implements Omit<Operations, "close"> {
     }
   }
 }
-
-const listOf = (names: readonly string[] | undefined): string | null =>
-  names === undefined ? null : JSON.stringify(names);

@@ -3,7 +3,7 @@ import pg from "pg";
 import { Database } from "../../../plugins/postgres/database.ts";
 import plugin from "../../../plugins/postgres/index.ts";
 import { PostgresJournal } from "../../../plugins/postgres/journal.ts";
-import { migrations } from "../../../plugins/postgres/schema.ts";
+import { migrations } from "../../../plugins/postgres/migrations.ts";
 import { systemClock } from "../../../src/core/ports/clock.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { Committer } from "../../../src/journal/committer.ts";

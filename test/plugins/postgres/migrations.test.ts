@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Client } from "pg";
-import { migrations } from "../../../plugins/postgres/schema.ts";
+import { migrations } from "../../../plugins/postgres/migrations.ts";
 import { openJournal } from "./open.ts";
 import { freshSchema, sharedCluster } from "./shared.ts";
 

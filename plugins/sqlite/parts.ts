@@ -1,0 +1,19 @@
+import { randomInt } from "node:crypto";
+import { LogFlush } from "./log-flush.ts";
+import type { ThreadData } from "./protocol.ts";
+import { type Asked, StoreThread, type ThreadListener } from "./store-thread.ts";
+
+/** What the journal works with, and what a simulation replaces. */
+export interface Parts {
+  readonly connect: (options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) => Asked;
+  /** A number that nobody else has. */
+  readonly fresh: () => number;
+  /** Writes the log of a file to the disk ahead of time. */
+  readonly flush?: (file: string) => LogFlush;
+}
+
+export const real: Parts = {
+  connect: (options, listener) => new StoreThread(options, listener),
+  fresh: () => randomInt(1, 2 ** 47),
+  flush: (file) => new LogFlush(file),
+};

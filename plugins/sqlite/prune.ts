@@ -1,0 +1,32 @@
+import { pruneInSteps } from "venturi/internal";
+import type { Log, PruneOptions } from "venturi/plugin";
+import type { Asked } from "./store-thread.ts";
+
+export async function prune(
+  thread: Asked,
+  options: PruneOptions,
+  { sweeper, log }: { readonly sweeper: number; readonly log: Log },
+): Promise<number> {
+  const { olderThan, keep, runs = [], signal } = options;
+  if (signal?.aborted) return 0;
+  const upTo = keep === undefined ? undefined : await thread.ask("pruneBoundary", keep);
+  const which = { olderThan, upTo, runs };
+  const count = await pruneInSteps(options, () => thread.ask("doomSome", which, sweeper));
+  // Who removes a run by name does not wait for what retention has to remove.
+  let sweep = await thread.ask("beginSweep", sweeper, runs.length > 0 ? "own" : "all");
+  await pruneInSteps(options, async () => {
+    sweep = sweep && (await thread.ask("sweepSome", sweep));
+    return sweep === undefined ? 0 : 1;
+  });
+  if (runs.length > 0) await forgetLog(thread, log);
+  return count;
+}
+
+/** What was removed by name is gone from the log of the file too; until then a copy of it would still have it. */
+async function forgetLog(thread: Asked, log: Log): Promise<void> {
+  for (let tries = 0; tries < 20; tries++) {
+    if (await thread.ask("forgetLog")) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  log.warn("removed runs are in the log of the journal's file until readers let go of it");
+}
