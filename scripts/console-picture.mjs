@@ -13,12 +13,15 @@ if (browserPath === undefined) {
 process.env.VENTURI_BROWSER = browserPath;
 const { consoleService } = await import("../dist/test/console/service.js");
 const { openBrowser, openTab } = await import("../dist/test/console/browser.js");
+const { makeRuns } = await import("../dist/test/console/states.js");
 
 mkdirSync("docs/images", { recursive: true });
 const service = await consoleService();
 const browser = await openBrowser();
 let forked = "";
 try {
+  // Other runs for the list; a service that has just started is slower than one that runs.
+  await makeRuns(service);
   // One run is in all of them, so that their numbers agree.
   const run = await move();
   for (const theme of ["light", "dark"]) await draw(theme, run);
@@ -61,6 +64,8 @@ async function draw(theme, run) {
   const options = { colorScheme: theme, deviceScaleFactor: 2, viewport: { width: 1280, height: 800 } };
   const { page, close } = await openTab(browser, `${service.url}/console/`, options);
   const save = async (name) => {
+    // The README shows the one of the reader's theme, other pages the light ones.
+    if (theme === "dark" && name !== "run") return;
     await page.mouse.move(0, 0);
     await page.waitForTimeout(300);
     await page.screenshot({ path: `docs/images/console-${name}-${theme}.png` });
@@ -72,11 +77,10 @@ async function draw(theme, run) {
   await page.fill("#composer", "I want a refund for order A-17");
   await page.keyboard.press("Enter");
   await page.waitForSelector("[data-act=approve]:not([disabled])");
-  await save("chat");
   await show("approvals", "[data-act=approve]:not([disabled])");
   await save("approvals");
   await page.click("[data-act=deny]");
-  await page.waitForSelector("text=Nothing waits for you");
+  await page.waitForSelector(".receipts");
   await show(`runs/${run}?view=trace`, ".wf-row");
   await page.click(".wf-row:has-text('refund_order')");
   await page.waitForSelector(".inspector");
