@@ -154,3 +154,23 @@ describe("deploy/helm/venturi", function () {
     expect(refused({ replicas: 0 })).to.contain("replicas");
   });
 });
+
+describe("the chart's templates, without helm", () => {
+  const template = (name: string) => readFileSync(`${chart}/templates/${name}`, "utf8");
+
+  it("kill no pod while the database is down: only readiness asks for the journal", () => {
+    const probes = [...template("deployment.yaml").matchAll(/(\w+)Probe:\n +httpGet: \{ path: (\/\w+),/g)];
+    expect(Object.fromEntries(probes.map(([, probe, path]) => [probe, path]))).to.deep.equal({
+      startup: "/livez",
+      readiness: "/readyz",
+      liveness: "/livez",
+    });
+  });
+
+  it("have the alerts that promtool checks as their PrometheusRule", () => {
+    const rule = template("prometheusrule.yaml");
+    expect(rule).to.contain("\nkind: PrometheusRule\n").and.to.contain('.Files.Get "files/alerts.yaml"');
+    const file = (path: string) => readFileSync(path, "utf8");
+    expect(file(`${chart}/files/alerts.yaml`)).to.equal(file("deploy/prometheus/alerts.yaml"));
+  });
+});
