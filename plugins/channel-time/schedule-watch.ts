@@ -60,7 +60,7 @@ export class ScheduleWatch {
     const since = Math.min(state.since, now);
     const wasSetBack = state.through > now;
     let at = Math.max(since, wasSetBack ? 0 : state.through, now - window);
-    const starts = wasSetBack ? [] : this.#missed(Math.max(since, state.through), now - window);
+    const missed = wasSetBack ? [] : this.#missed(Math.max(since, state.through), now - window);
     let through = now;
     let dueAt = Number.POSITIVE_INFINITY;
     for (let looked = 0; ; looked++) {
@@ -81,12 +81,13 @@ export class ScheduleWatch {
         continue;
       }
       this.#remember(time);
-      starts.unshift(start);
+      // At once: the next time within this look has to know of it.
+      this.#unstored = [start, ...this.#unstored];
     }
     this.#state = { since, through, starts: [] };
     this.#lookedAt = now;
     this.#dueAt = Math.min(dueAt, now + storeAgain);
-    this.#unstored = [...starts, ...this.#unstored];
+    this.#unstored = [...this.#unstored, ...missed];
     if (this.#unstored.length > 0 || wasSetBack) {
       await states.settled(definition, { since, through, starts: this.#unstored });
       this.#unstored = [];

@@ -78,12 +78,15 @@ describe("what a fork is told by", () => {
     expect(unfinishedIn([...events, finished("tool_failed")])).to.have.length(0);
   });
 
-  it("the resumption that a fork begins with is no takeover", () => {
+  it("the resumption that a fork begins with is no takeover, nor is that of a run that waited for an answer", () => {
     const story = new Story();
     story.take(event(1, { type: "run.started", agent: "a", fork: { run: "o", after: 1 } }));
     story.take(event(2, { type: "run.resumed", epoch: 2 }));
     expect(story.resumes).to.equal(0);
     story.take(event(3, { type: "run.resumed", epoch: 3 }));
+    expect(story.resumes).to.equal(1);
+    story.take(event(4, { type: "approval.requested", call: "c", name: "pay" }));
+    story.take(event(5, { type: "run.resumed", epoch: 4 }));
     expect(story.resumes).to.equal(1);
   });
 });

@@ -96,7 +96,7 @@ export function profileOf(decisions: Decisions): Profile {
     budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
     schedule: decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none",
     webhook: decisions.chance(0.08),
-    receiverFails: share(0.5),
+    receiverFails: decisions.pick(shares),
     reloads: decisions.chance(0.15),
     pauses: share(0.2),
     guarded: decisions.chance(0.15) ? decisions.pick(["block", "ask"] as const) : "none",

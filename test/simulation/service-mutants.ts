@@ -14,8 +14,8 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
   },
   "a schedule forgets a start that it could not store": {
     file: "plugins/channel-time/schedule-watch.js",
-    from: "this.#unstored = [...starts, ...this.#unstored];",
-    to: "this.#unstored = starts;",
+    from: "this.#unstored = [start, ...this.#unstored];",
+    to: "",
   },
   "a schedule begins anew in each process": {
     file: "plugins/channel-time/schedule-state.js",

@@ -10,11 +10,11 @@ import type { Profile } from "./profile.ts";
 const needs: Partial<Record<Cause, (profile: Profile) => boolean>> = {
   ...each(["provider_unavailable", "provider_error", "stream_cut", "provider_silent", "rate_limited"], modelFails),
   ...each(["backoff", "failover", "breaker_open"], modelFails),
-  ...each(["taken_over", "worker_crashed"], isDisturbed),
+  // The time of a pause is told as one without a process.
+  ...each(["taken_over", "worker_crashed"], (profile) => isDisturbed(profile) || profile.pauses > 0),
   ...each(["journal_failed", "slow_journal"], isDisturbed),
   ...each(["runtime", "internal", "blocked_loop", "process_stopped", "garbage_collection", "slow_hook"], () => false),
   ...each(["tool_exited", "plugin_failed", "agent_missing", "request_refused", "stranded", "shutdown"], () => false),
-  ...each(["limit"], ({ budget }) => budget > 0),
   ...each(["denied"], ({ denies, ignores, guarded }) => denies > 0 || ignores > 0 || guarded !== "none"),
   ...each(["unanswered"], ({ ignores, forks, answer }) => ignores > 0 || forks > 0 || answer > 10_000),
   ...each(["bad_arguments"], ({ guarded, reloads }) => guarded !== "none" || reloads),
@@ -53,8 +53,8 @@ function modelFails({ providerFails }: Profile): boolean {
 }
 
 /** Of the store or a process. A delay of the store that is noticeable is told as well. */
-function isDisturbed({ slow, refused, lost, late, twice, fullDisk, crashes, drains, delay }: Profile): boolean {
-  return slow + refused + lost + late + twice + fullDisk + crashes + drains > 0 || delay > 30;
+function isDisturbed({ slow, refused, lost, late, twice, fullDisk, crashes, drains, skew, delay }: Profile): boolean {
+  return slow + refused + lost + late + twice + fullDisk + crashes + drains > 0 || skew !== 0 || delay > 30;
 }
 
 function each<Name extends Cause>(names: readonly Name[], fits: (profile: Profile) => boolean) {

@@ -65,8 +65,8 @@ export class Story {
         this.started = event;
         return;
       case "run.resumed":
-        // A fork begins with it.
-        if (event.seq !== (this.started?.fork?.after ?? -1) + 1) this.resumes += 1;
+        // A fork begins with it, and so does whoever goes on with a run that was parked until somebody answered.
+        if (this.#asking.size === 0 && event.seq !== (this.started?.fork?.after ?? -1) + 1) this.resumes += 1;
         this.#attempt = undefined;
         return;
       case "round.started":

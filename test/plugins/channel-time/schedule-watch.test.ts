@@ -79,6 +79,15 @@ describe("a schedule", () => {
     await service.host.runs.cancel(first?.run ?? "");
   });
 
+  it("does not start together what it makes up for", async () => {
+    const each = await schedule({ agent: "asking", overlap: "queue", catchUp: "1h" });
+    const { watches, states } = replicas(each);
+    await watches[0]?.look(noon);
+    await watches[0]?.look(noon + 35 * minute);
+    expect(await startsOf(each)).to.deep.equal(["12:10"]);
+    await service.host.runs.cancel((await states.read(each.definition))?.starts[0]?.run ?? "");
+  });
+
   it("does not make up for times before it existed", async () => {
     const each = await schedule();
     const [watch] = replicas(each).watches;
