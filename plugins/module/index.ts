@@ -16,7 +16,7 @@ const Options = z.strictObject({
   isolate: z
     .boolean()
     .default(false)
-    .describe("run it in a thread of its own: it may block or crash, and only its call pays for it"),
+    .describe("runs it in a separate thread: if it blocks or crashes, only its call fails"),
 });
 type Options = z.output<typeof Options>;
 

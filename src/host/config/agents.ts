@@ -120,7 +120,7 @@ export const ModelSettings = z.strictObject({
       ttl: Duration.describe("How long an answer is given again."),
       tenants: z
         .union([z.literal("all"), z.array(z.string()).min(1)])
-        .describe("Tenants that want it, or `all`. Each has answers of its own."),
+        .describe("Tenants whose answers are cached, or `all`. They never share answers."),
       replay: z
         .enum(["atOnce", "rhythm"])
         .prefault("atOnce")

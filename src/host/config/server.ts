@@ -73,7 +73,7 @@ export const Key = z.strictObject({
     .literal("all", { error: "write all, or leave it out" })
     .optional()
     .describe(
-      "`all`: it also sees the runs of all other tenants, for operators. It changes only those of its own, unless `act` is given.",
+      "`all`: it also sees the runs of all other tenants, for operators. It can change only those of its own tenant, unless `act` is given.",
     ),
   act: z
     .literal("all", { error: "write all, or leave it out" })

@@ -8,6 +8,7 @@ import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { CallCard } from "./call.tsx";
 import { Content } from "./content.tsx";
+import { Ending, Structured } from "./ending.tsx";
 import { Icon } from "./icon.tsx";
 import { Json } from "./json.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -267,47 +268,4 @@ function NoticeView({ notice }: { notice: Notice }): JSX.Element {
       <span class="muted">{printable(notice.text)}</span>
     </div>
   );
-}
-
-const Structured = ({ value }: { value: unknown }): JSX.Element => (
-  <div class="structured">
-    <span class="tag">Structured output</span>
-    <Json value={value} />
-  </div>
-);
-
-function Ending({ view, isShown }: { view: RunView; isShown: boolean }): JSX.Element | null {
-  if (view.status === "cancelled") {
-    const by = view.error?.details?.by;
-    return (
-      <div class="ending cancelled">
-        <Icon name="stop" size={14} />
-        <div>
-          <b>Stopped{typeof by === "string" ? ` by ${printable(by)}` : ""}</b>
-          <div class="pre-wrap muted">{printable(view.error?.err ?? "")}</div>
-        </div>
-      </div>
-    );
-  }
-  if (view.status === "failed" && view.error !== undefined) {
-    return (
-      <div class="ending failed">
-        <Icon name="cross" size={14} />
-        <div>
-          <b>{view.error.code}</b> <span class="muted">in {printable(view.error.op)}</span>
-          <div class="pre-wrap">{printable(view.error.err)}</div>
-        </div>
-      </div>
-    );
-  }
-  if (view.object !== undefined) return isShown ? null : <Structured value={view.object} />;
-  if (view.endedAt === undefined && view.head > 0 && view.times.now.part === "providerWait") {
-    return (
-      <div class="waiting-line" role="presentation">
-        <span class="dots" />
-        Waiting for the model
-      </div>
-    );
-  }
-  return null;
 }
