@@ -1,8 +1,10 @@
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import { recordingsOf } from "../evals/dataset/cases.ts";
+import { importCases } from "../evals/dataset/import.ts";
+import { readDataset } from "../evals/dataset/read.ts";
 import { redactedExport } from "../host/recordings/redacted-export.ts";
 import { withRecordings } from "../host/with-recordings.ts";
 import { sourceOf } from "./eval-bench.ts";
@@ -53,5 +55,20 @@ export function configure(command: Command): void {
         add({ file: relative(dirname(to), file) });
         show(process.stderr, `${run} is in ${to}, its copy in ${file}\n`);
       });
+    });
+  command
+    .command("import")
+    .description("make a set of promptfoo's tests, or of Inspect's samples (JSON lines)")
+    .argument("<file>", "promptfooconfig.yaml, or samples.jsonl")
+    .requiredOption("--to <file>", "the new set: JSON lines")
+    .requiredOption("--agent <name>", "the agent to be asked")
+    .addHelpText("after", example("venturi dataset import promptfooconfig.yaml --to cases.jsonl --agent assistant"))
+    .action((file: string, { to, agent }: { to: string; agent: string }) => {
+      if (existsSync(to)) throw new VenturiError(op, "conflict", `${to} is there already`);
+      const { items, leftOut } = importCases(file, readFileSync(file, "utf8"));
+      const lines = [{ venturi: "dataset", agent }, ...items].map((line) => `${JSON.stringify(line)}\n`).join("");
+      readDataset(to, lines); // what this cannot read is not written
+      writeFileSync(to, lines);
+      show(process.stderr, ...leftOut.map((each) => `left out: ${each}\n`), `${items.length} cases are in ${to}\n`);
     });
 }

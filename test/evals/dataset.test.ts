@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { RunRow } from "../../src/core/run/run-row.ts";
 import { casesOf, type RunSource } from "../../src/evals/dataset/cases.ts";
+import { importCases } from "../../src/evals/dataset/import.ts";
 import { readDataset } from "../../src/evals/dataset/read.ts";
 import { redactedExport } from "../../src/host/recordings/redacted-export.ts";
 
@@ -95,5 +96,29 @@ describe("a dataset", () => {
     expect(JSON.parse(redactedExport(JSON.stringify(paid), []))).to.deep.equal({
       event: { ...paid.event, arguments: { card: "[redacted]" } },
     });
+  });
+
+  it("is made of promptfoo's tests and Inspect's samples; what has no counterpart is named", () => {
+    const promptfoo = `prompts: ["Translate {{ text }} to {{language}}"]
+tests:
+  - { description: hello, vars: { text: hello, language: French }, assert: [{ type: contains, value: "bon(jour)" }, { type: llm-rubric, value: kind }] }
+  - { vars: { text: bye, language: German }, assert: [{ type: equals, value: tschüss }] }
+`;
+    const { items, leftOut } = importCases("promptfooconfig.yaml", promptfoo);
+    expect(items).to.deep.equal([
+      { input: "Translate hello to French", note: "hello", expect: { regex: "bon\\(jour\\)" } },
+      { input: "Translate bye to German", expect: { output: "tschüss" } },
+    ]);
+    expect(leftOut).to.deep.equal(["test 1: the assertion llm-rubric"]);
+    const samples =
+      '{"input":"2+2","target":"4","id":7}\n\n{"input":[],"target":"x"}\n{"input":"a or b","target":["a","b"]}\n';
+    const inspect = importCases("samples.jsonl", samples);
+    expect(inspect.items).to.deep.equal([{ input: "2+2", id: "7", expect: { output: "4" } }, { input: "a or b" }]);
+    expect(inspect.leftOut).to.deep.equal(["line 3: its input is no text", "line 4: several targets"]);
+    const lines = [{ venturi: "dataset", agent: "a" }, ...items].map((line) => JSON.stringify(line)).join("\n");
+    expect(readDataset("set.jsonl", lines).items).to.have.length(2);
+    expect(() => importCases("x.yaml", "a: 1")).to.throw("neither a promptfoo configuration");
+    expect(() => importCases("x.yaml", 'prompts: ["{{a}}"]\ntests: [{ vars: {} }]')).to.throw("no such variable");
+    expect(() => importCases("x.jsonl", "{")).to.throw("x.jsonl");
   });
 });
