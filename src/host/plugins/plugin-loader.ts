@@ -51,7 +51,7 @@ export class PluginLoader {
   }
 
   isInBox(name: string): boolean {
-    return isInBox(this.#box, name);
+    return isInBox(this.#box, Object.hasOwn(broughtBy, name) ? (broughtBy[name] ?? name) : name);
   }
 
   get(name: string): Promise<LoadedPlugin> {
