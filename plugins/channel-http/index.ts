@@ -1,5 +1,6 @@
 import { type Channel, definePlugin, Journal, MemoryRegistry } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { mountAgents } from "./agents.ts";
 import { mountApprovals } from "./approvals.ts";
 import { mountErase } from "./erase.ts";
 import { mountFeed } from "./feed.ts";
@@ -32,6 +33,7 @@ export default definePlugin({
       mountFollow(host);
       mountFeed(host);
       mountState(host);
+      mountAgents(host);
       mountFork(host);
       mountFeedback(host);
       mountApprovals(host);

@@ -64,7 +64,7 @@ const TotalParameters = listParameters({
   by: z.enum(groupings).optional().describe("groups them; cause: failed ones by code"),
 });
 
-/** State, list and trace of runs, and the list of agents. */
+/** State, list and trace of runs. */
 export function mountState(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run", { schema: schemas.get }, async (request, reply) => {
@@ -103,7 +103,6 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
       .type("application/octet-stream")
       .send(Readable.from(inParts(pieces), { objectMode: false, highWaterMark: part }));
   });
-  server.get("/v1/agents", { schema: schemas.agents }, async (request) => ({ agents: host.runsFor(request).agents() }));
 }
 
 /** What is handed to the socket at once; the rest of a piece waits here, once. */
@@ -148,18 +147,6 @@ function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial
   return status === "waiting" ? { waiting: true } : { state: status, waiting: false };
 }
 
-const AgentView = named(
-  "AgentView",
-  z.object({
-    name: z.string(),
-    description: z.string().optional(),
-    model: z.string(),
-    models: z.array(z.string()).describe("models that a call may choose instead"),
-    tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.unknown() })),
-    inputs: z.unknown().optional().describe("JSON Schema of the input variables"),
-  }),
-);
-
 const failures = { "4XX": Failure, "5XX": Failure };
 const params = z.object({ run: z.string() });
 const schemas = {
@@ -201,16 +188,5 @@ const schemas = {
     tags: ["runs"],
     params: params.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
     response: { 200: z.unknown().meta({ examples: [examples.content] }), ...failures },
-  },
-  agents: {
-    summary: "The agents the key may use",
-    tags: ["agents"],
-    response: {
-      200: z
-        .object({
-          agents: z.array(AgentView),
-        })
-        .meta({ examples: [examples.agents] }),
-    },
   },
 };

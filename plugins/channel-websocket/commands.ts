@@ -66,6 +66,8 @@ export const Command = z.discriminatedUnion("type", [
     reason: z.string().max(4000).optional(),
   }),
   z.strictObject({ type: z.literal("message"), run, text: z.string().min(1) }),
+  z.strictObject({ type: z.literal("pause"), run, reason: z.string().max(4000).optional() }),
+  z.strictObject({ type: z.literal("resume"), run }),
   z.strictObject({ type: z.literal("ping"), id }),
 ]);
 export type Command = z.output<typeof Command>;

@@ -143,6 +143,12 @@ export class Connection {
       }
       case "message":
         return mustArrive(await this.#runs.signal(command.run, "message", { text: command.text }));
+      case "pause": {
+        const { run, reason } = command;
+        return mustArrive(await this.#runs.signal(run, "pause", reason === undefined ? {} : { reason }));
+      }
+      case "resume":
+        return mustArrive(await this.#runs.signal(command.run, "resume", {}));
       case "ping":
         return this.#send({ type: "pong", ...(command.id === undefined ? {} : { id: command.id }) });
     }

@@ -154,6 +154,7 @@ export class Loop {
   async #pauseIfAsked(): Promise<void> {
     const { state } = this.#run;
     // One that comes while a step is being stored counts as seen: parked without it, the run would not be woken by it.
+    await this.#pauseWithAgent();
     for (let wish = this.#wish; wish !== undefined; wish = this.#wish) {
       this.#wish = undefined;
       const { paused, reason, ...said } = wish;
@@ -161,9 +162,23 @@ export class Loop {
       if (!paused) await this.#run.step({ type: "run.continued", ...said });
       else await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
     }
-    if (!state.paused) return;
-    this.#parking.parkPaused();
+    if (state.paused) this.#parking.parkPaused();
+    // Not parked: nobody claims a run of a paused agent, and whoever resumes the agent need not know its runs.
+    else if (state.agentPaused) this.release(new VenturiError("agent.run", "unavailable", "the agent is paused"));
     this.#run.throwIfAborted();
+  }
+
+  async #pauseWithAgent(): Promise<void> {
+    const { state, parts } = this.#run;
+    const pause = parts.agentPause?.();
+    if ((pause !== undefined) === state.agentPaused) return;
+    const { agent } = parts.request;
+    if (pause === undefined) await this.#run.step({ type: "run.continued", agent });
+    else {
+      const { by, reason } = pause;
+      const said = { ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) };
+      await this.#run.step({ type: "run.paused", agent, ...said });
+    }
   }
 
   /** The round with its finished generation: a new one, or the one whose calls a crash left unfinished. */

@@ -159,6 +159,22 @@ export class VenturiClient {
     return (await this.request<{ agents: AgentView[] }>({ op: "agent.list", path: "/v1/agents", signal })).agents;
   }
 
+  /** All runs of the agent, also later ones, finish their round and wait. False when it is paused already. */
+  pauseAgent(agent: string, { signal, ...body }: { reason?: string } & CallOptions = {}): Promise<boolean> {
+    return this.#ofAgent(agent, "pause", { body, signal });
+  }
+
+  /** False when it is not paused. */
+  resumeAgent(agent: string, { signal }: CallOptions = {}): Promise<boolean> {
+    return this.#ofAgent(agent, "resume", { body: {}, signal });
+  }
+
+  async #ofAgent(agent: string, action: "pause" | "resume", call: Partial<Call>): Promise<boolean> {
+    const path = `/v1/agents/${encodeURIComponent(agent)}/${action}`;
+    const asked = { ...call, op: `agent.${action}`, method: "POST", path, repeatable: true } as const;
+    return (await this.request<{ changed: boolean }>(asked)).changed;
+  }
+
   /**
    * What happens in all runs, from now on. Nothing is repeated after a break: list the runs whenever `feed.opened` or `feed.gap`
    * comes.

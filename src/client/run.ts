@@ -120,6 +120,15 @@ export class Run {
     await this.#post("run.steer", "/messages", { body: { text }, signal });
   }
 
+  /** The run finishes its round and waits, over restarts, until `resume`. */
+  async pause({ signal, ...body }: { reason?: string } & CallOptions = {}): Promise<void> {
+    await this.#post("run.pause", "/pause", { body, signal, repeatable: true });
+  }
+
+  async resume({ signal }: CallOptions = {}): Promise<void> {
+    await this.#post("run.resume", "/resume", { body: {}, signal, repeatable: true });
+  }
+
   /** Resolves when the run's last event is written. */
   cancel({ reason, signal }: { reason?: string } & CallOptions = {}): Promise<RunView> {
     return this.#post("run.cancel", "/cancel", { body: { reason }, signal, repeatable: true });

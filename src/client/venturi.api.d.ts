@@ -14,6 +14,12 @@ export type AgentView = {
   }>;
   /** JSON Schema of the input variables */
   inputs?: unknown;
+  /** its runs wait, since then */
+  paused?: {
+    since: number;
+    by?: string;
+    reason?: string;
+  };
 };
 
 export type Approval = {

@@ -6,7 +6,7 @@ export type AgentChanged = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -28,7 +28,7 @@ export type AgentRevised = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -43,7 +43,7 @@ export type ApprovalRequested = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -71,7 +71,7 @@ export type ApprovalResolved = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -92,7 +92,7 @@ export type BudgetExceeded = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -118,7 +118,7 @@ export type BudgetWarned = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -144,7 +144,7 @@ export type ContextCompacted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -323,7 +323,7 @@ export type GenerationFailed = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -350,7 +350,7 @@ export type GenerationFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -384,7 +384,7 @@ export type GuardDecided = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -421,7 +421,7 @@ export type MemoryChanged = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -490,7 +490,7 @@ export type MessageAdded = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -522,7 +522,7 @@ export type ProviderActivity = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -541,7 +541,7 @@ export type QuestionAnswered = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -561,7 +561,7 @@ export type QuestionAsked = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -589,7 +589,7 @@ export type ReasoningDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -621,7 +621,7 @@ export type RefusalDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -641,7 +641,7 @@ export type RoundFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -657,7 +657,7 @@ export type RoundRetracted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -673,7 +673,7 @@ export type RoundStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -697,13 +697,14 @@ export type RunContinued = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
   }>;
   by?: string;
   signal?: number;
+  agent?: string;
 };
 
 export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ToolsFound | AgentChanged | BudgetWarned | BudgetExceeded | GuardDecided | AgentRevised | MessageAdded | ContextCompacted | MemoryChanged | MemoryRecalled | RunPaused | RunContinued | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
@@ -714,7 +715,7 @@ export type RunFailed = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -741,7 +742,7 @@ export type RunFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -776,7 +777,7 @@ export type RunPaused = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -784,6 +785,7 @@ export type RunPaused = {
   reason?: string;
   by?: string;
   signal?: number;
+  agent?: string;
 };
 
 export type RunResumed = {
@@ -792,7 +794,7 @@ export type RunResumed = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -807,7 +809,7 @@ export type RunStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -850,7 +852,7 @@ export type TextDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -895,6 +897,7 @@ export type Timing = {
   stalled?: number;
   gc?: number;
   down?: number;
+  paused?: number;
   runtime: number;
 };
 
@@ -904,7 +907,7 @@ export type ToolCallDelta = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -937,7 +940,7 @@ export type ToolCallReady = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -956,7 +959,7 @@ export type ToolCallRejected = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -975,7 +978,7 @@ export type ToolCallStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -998,7 +1001,7 @@ export type ToolFinished = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -1038,7 +1041,7 @@ export type ToolOutput = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -1073,7 +1076,7 @@ export type ToolStarted = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;
@@ -1091,7 +1094,7 @@ export type ToolsFound = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;

@@ -19,4 +19,5 @@ export const RunTimes = doorOfClass("client.RunTimes", face.RunTimes, "createdAt
   move: "from: array, argument 2: object, ms: number",
 });
 export const isPiece = door("client.isPiece", face.isPiece, "argument 1: object");
+export const pausedName = door("client.pausedName", face.pausedName, "agent: string|undefined");
 export const timingKey = door("client.timingKey", face.timingKey, "part: string");

@@ -74,6 +74,8 @@ const { door, doorOfClass } = makeDoors(
       streamExecute: "inputs: object|string, options: object|undefined with signal => stream",
       streamPlan: "steps: array, inputs: object|string, options: object|undefined with signal => stream",
       execute: "inputs: object|string, options: object|undefined with signal => promise",
+      pause: "reason: string|undefined => promise",
+      resume: " => promise",
     },
     Mounted: { fetch: "request: object with signal => promise", node: "request: array|object, response: object" },
   },

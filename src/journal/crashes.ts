@@ -31,6 +31,8 @@ const progress: ReadonlySet<RunEvent["type"]> = new Set([
   "memory.changed",
   "memory.recalled",
   "tools.found",
+  "run.paused",
+  "run.continued",
 ]);
 
 export interface Attempts {
@@ -38,7 +40,7 @@ export interface Attempts {
   readonly lost: number;
   /** Processes that ended because of this run. */
   readonly blamed: readonly Crash[];
-  /** Whether it was left to wait for an answer, rather than by a worker that ended. */
+  /** Whether it was left to wait for an answer or to be resumed, rather than by a worker that ended. */
   readonly parked: boolean;
 }
 
@@ -48,7 +50,9 @@ export function attemptsOf(history: readonly RunEvent[], signals: readonly Signa
   const open = new Set<string>();
   let lost = 0;
   for (const event of history) {
-    if (isAsked(event)) open.add(event.call);
+    if (event.type === "run.paused") open.add(`paused ${event.agent ?? ""}`);
+    else if (event.type === "run.continued") open.delete(`paused ${event.agent ?? ""}`);
+    else if (isAsked(event)) open.add(event.call);
     else if (isAnswered(event)) open.delete(event.call);
     else if (event.type === "run.resumed" && open.size === 0 && !excused.has(event.epoch - 1)) lost += 1;
     if (progress.has(event.type)) lost = 0;

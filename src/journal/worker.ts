@@ -127,6 +127,11 @@ export class Worker {
     this.#claim();
   }
 
+  /** Claims what can be claimed now, without waiting for the next poll. */
+  look(): void {
+    this.#claim();
+  }
+
   /** Stops claiming; running work continues. */
   rest(): void {
     this.#resting = true;

@@ -75,6 +75,16 @@ export class NamedAgent implements AgentLike<Named> {
     throw new VenturiError("agent.execute", "internal", "the stream ended without a last chunk");
   }
 
+  /** All its runs, also later ones, finish their round and wait, over restarts. False when it is paused already. */
+  async pause(reason?: string): Promise<boolean> {
+    return (await this.#runs.pauseAgent?.(this.name, reason === undefined ? {} : { reason })) ?? false;
+  }
+
+  /** False when it is not paused. */
+  async resume(): Promise<boolean> {
+    return (await this.#runs.resumeAgent?.(this.name)) ?? false;
+  }
+
   #stream(input: RunInput, options: ExecuteOptions, limits: RunRequest["limits"] = {}): AsyncIterable<Chunk> {
     const { signal, ...settings } = options;
     return new ChunkStream(this.#runs, { agent: this.name, input, limits, ...requestOf(settings) }, signal);

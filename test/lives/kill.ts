@@ -38,6 +38,7 @@ describe("a process that is killed (SIGKILL) as each event of a life is shown", 
     let facts: Facts | undefined;
     for await (const line of createInterface({ input: child.stdout })) {
       if (line.startsWith("run ")) run = line.slice(4);
+      else if (line === "closed") continue;
       else if (line.startsWith("notes ")) notes = JSON.parse(line.slice(6));
       else if (line.startsWith("facts ")) facts = JSON.parse(line.slice(6)) as Facts;
       else events.push(JSON.parse(line) as RunEvent); // as the child wrote it
@@ -76,6 +77,13 @@ describe("a process that is killed (SIGKILL) as each event of a life is shown", 
       expect(facts?.kept, where).to.deep.equal(["Ana drinks green tea"]);
       // The first is what was recalled; the call may have found another.
       expect(facts?.prompt.match(/tea of process \d+/)?.[0], where).to.equal(text);
+    }
+    if (life === "sleeper" || life === "closed") {
+      expect(count("run.paused"), where)
+        .to.equal(count("run.continued"))
+        .and.to.be.at.most(life === "sleeper" ? 1 : 3);
+      expect(count("tool.finished"), where).to.equal(2);
+      expect(events.at(-1), where).to.have.property("output", "Awake.");
     }
     if (life === "keeper") expect(notes, where).to.deep.equal({ likes: ["tea"] });
   }

@@ -83,8 +83,8 @@ export function watchTime(run: RunContext): () => void {
   return () => countdown.stop();
 }
 
-/** Time of the run that counts towards its limit, ms: neither in a queue nor while people were thinking. */
+/** Time of the run that counts towards its limit, ms: neither in a queue, nor paused, nor while people were thinking. */
 function elapsedOf({ times, now }: RunContext): number {
-  const { queue, approval, ...rest } = times.totals(now);
+  const { queue, approval, paused, ...rest } = times.totals(now);
   return Object.values(rest).reduce((sum, ms) => sum + ms, 0);
 }

@@ -9,10 +9,11 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
 import type { Question, Verdict } from "../../core/ports/tool.ts";
+import type { AgentPause } from "../../core/run/agent-pause.ts";
 import { type EventBody, type RunEvent, textOnly } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
-import { stallFrom } from "../../core/run/time-parts.ts";
+import { pausedName, stallFrom } from "../../core/run/time-parts.ts";
 import { timingOf } from "../../core/run/timing.ts";
 import { LazyMap } from "../../core/values/lazy-collections.ts";
 import { mayFollow } from "../state/call-order.ts";
@@ -56,6 +57,10 @@ export interface RunParts {
   readonly parkAfter?: number;
   /** How long the run waited for its turn before this owner claimed it, and for which run. */
   readonly queued?: { readonly ms: number; readonly name: string };
+  /** How much of that its agent was paused: from so many ms ago, for so many ms. */
+  readonly queuedPaused?: { readonly ago: number; readonly ms: number };
+  /** Why the runs of the agent wait, if they do. */
+  readonly agentPause?: () => AgentPause | undefined;
   /** The time of the run's events; the clock's when absent. */
   readonly now?: () => number;
   /** Waits that nothing of the events shows; who is told of the run while it goes on reads them too. */
@@ -116,6 +121,10 @@ export class RunContext {
     if (parts.queued !== undefined) {
       const { ms, name } = parts.queued;
       this.waits.past("queue", name, { since: parts.clock.monotonic() - ms, ms });
+    }
+    if (parts.queuedPaused !== undefined) {
+      const { ago, ms } = parts.queuedPaused;
+      this.waits.past("paused", pausedName(parts.request.agent), { since: parts.clock.monotonic() - ago, ms });
     }
     this.live = new LiveContext(parts.request.context, { run: this.run, signal: this.signal });
     this.hooks = this.#hooksOf(this.agent);

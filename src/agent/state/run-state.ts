@@ -78,6 +78,8 @@ export class RunState {
   readonly cutResults = new LazyMap<string, WholeOutput>();
   /** Somebody has it wait between two rounds. */
   paused = false;
+  /** It waits with all runs of its agent. */
+  agentPaused = false;
   /** Deferred tools that the model has found, in that order. */
   readonly foundTools = new LazySet<string>();
   /** Name and arguments of the calls in settled rounds, newest last. */
@@ -181,7 +183,8 @@ export class RunState {
       case "run.paused":
       case "run.continued":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
-        this.paused = event.type === "run.paused";
+        if (event.agent === undefined) this.paused = event.type === "run.paused";
+        else this.agentPaused = event.type === "run.paused";
         return;
       case "tools.found":
         for (const name of event.names) this.foundTools.add(name);

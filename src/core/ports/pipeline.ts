@@ -1,6 +1,7 @@
 import type { Claim } from "../journal/journal.ts";
 import type { Billing } from "../journal/money.ts";
 import type { RunLog, SignalFeed } from "../journal/run-log.ts";
+import type { AgentPause } from "../run/agent-pause.ts";
 import type { RunEvent } from "../run/events.ts";
 import { token } from "../values/token.ts";
 import type { Doing } from "./runs.ts";
@@ -24,6 +25,10 @@ export interface PipelineWork {
   readonly gate?: () => Promise<void> | undefined;
   /** Channel of that follower. */
   readonly reader?: () => string | undefined;
+  /** Why the runs of its agent wait, if they do. */
+  readonly agentPause?: () => AgentPause | undefined;
+  /** How much of its time in the queue the agent was paused: from so many ms ago, for so many ms. */
+  readonly queuedPaused?: () => { readonly ago: number; readonly ms: number } | undefined;
   /** Takes how to ask what the run waits for, while it goes on. */
   readonly live?: (doing: () => Doing | undefined) => void;
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { UsageQuery, UsageRow } from "../journal/money.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "../model/provider.ts";
+import type { AgentPause } from "../run/agent-pause.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { FeedItem, FeedQuery } from "../run/feed.ts";
 import type { Feedback, GivenFeedback } from "../run/feedback.ts";
@@ -35,6 +36,8 @@ export interface AgentInfo {
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   /** Hash of what models and the journal see of it. */
   readonly revision?: string;
+  /** Its runs wait. */
+  readonly paused?: AgentPause;
 }
 
 /** What happens to fields that cannot reach the model: reported, or refused. */
@@ -156,6 +159,13 @@ export interface Runs {
    */
   tokenRate?(run: string): (() => Promise<RateState | undefined>) | undefined;
   agents(): readonly AgentInfo[];
+  /**
+   * All runs of the agent finish their round and wait; new ones are taken and wait too. Known to all processes of the journal, and
+   * over restarts. False when it is paused already. A run counts as the agent's that it was started with.
+   */
+  pauseAgent?(agent: string, said?: { readonly by?: string; readonly reason?: string }): Promise<boolean>;
+  /** False when it is not paused. */
+  resumeAgent?(agent: string): Promise<boolean>;
   /** Keeps what somebody thinks of the run: one per key, person and event, the last one. It is no part of the run's journal. */
   giveFeedback(run: string, given: GivenFeedback, options?: Pick<StartOptions, "caller">): Promise<Feedback>;
   /** Oldest first. */

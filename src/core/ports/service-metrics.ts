@@ -43,6 +43,12 @@ export const serviceMetrics = {
     description: "Runs that could go on but whose agent this service does not have, by agent",
     shared: true,
   },
+  "venturi.agents.paused": {
+    kind: "gauge",
+    unit: "{agent}",
+    description: "Whether the runs of an agent wait because somebody paused it, by agent",
+    shared: true,
+  },
   "venturi.processes.ready": { kind: "gauge", unit: "{process}", description: "Processes that take runs now" },
   "venturi.process.restarts": {
     kind: "counter",

@@ -24,6 +24,8 @@ export const cost = z.number().exactOptional();
 export const costs = { cost, totalCost: cost };
 /** Those the agent had then, sorted by name: its instructions list them so for the rest of the run. */
 export const skills = z.array(ListedSkill).exactOptional();
+/** With it, all runs of the agent wait; the run itself may be paused beside that. */
+export const pausedAgent = z.string().exactOptional();
 export const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({
@@ -70,6 +72,8 @@ export const Timing = z.strictObject({
   gc: z.number().exactOptional(),
   /** Its worker was gone. */
   down: z.number().exactOptional(),
+  /** Somebody had it, or its agent, wait. */
+  paused: z.number().exactOptional(),
   runtime: z.number(),
 });
 export type Timing = z.output<typeof Timing>;

@@ -12,6 +12,7 @@ import {
   ofBudget,
   ofCall,
   PendingCall,
+  pausedAgent,
   RunInput,
   skills,
   Timing,
@@ -199,8 +200,14 @@ export const RunEvent = z.discriminatedUnion("type", [
     reason: z.string().exactOptional(),
     by: z.string().exactOptional(),
     signal: z.number().int().exactOptional(),
+    agent: pausedAgent,
   }),
-  event("run.continued", { ...base, by: z.string().exactOptional(), signal: z.number().int().exactOptional() }),
+  event("run.continued", {
+    ...base,
+    by: z.string().exactOptional(),
+    signal: z.number().int().exactOptional(),
+    agent: pausedAgent,
+  }),
   /** A worker resumed the run after another one died or released it. */
   event("run.resumed", { ...base, epoch: z.number().int(), trace: z.string().exactOptional() }),
   /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */

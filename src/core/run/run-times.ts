@@ -1,6 +1,7 @@
 import {
   type Charged,
   noticeable,
+  pausedName,
   stallFrom,
   type TimePart,
   type TimeSegment,
@@ -18,6 +19,7 @@ interface TimedEvent {
   readonly model?: string;
   readonly retryMs?: number;
   readonly kind?: string;
+  readonly agent?: string;
 }
 
 interface Generating {
@@ -46,6 +48,8 @@ export class RunTimes {
   #backoff: string | undefined;
   #running = new Map<string, string>();
   #asking = new Map<string, string>();
+  /** What is paused: "" for the run, or the agent. */
+  #paused = new Set<string>();
   readonly #createdAt: number | undefined;
 
   /** `createdAt`: when the run was stored, for journals whose `run.started` does not tell how long it was queued. */
@@ -92,6 +96,8 @@ export class RunTimes {
     const [question] = this.#asking.values();
     if (question !== undefined) return { part: "approval", name: question };
     if (this.#backoff !== undefined) return { part: "backoff", name: this.#backoff };
+    const [paused] = this.#paused;
+    if (paused !== undefined) return { part: "paused", name: paused };
     return { part: "runtime", name: "" };
   }
 
@@ -115,6 +121,7 @@ export class RunTimes {
     copy.#backoff = this.#backoff;
     copy.#running = new Map(this.#running);
     copy.#asking = new Map(this.#asking);
+    copy.#paused = new Set(this.#paused);
     return copy;
   }
 
@@ -162,7 +169,7 @@ export class RunTimes {
   /** Whoever died took its tools along: until another takes the run up, nobody works on it, but a person may be thinking. */
   #ownerOf({ type, waited }: TimedEvent): Charged {
     const { now } = this;
-    if (type !== "run.resumed" || now.part === "approval") return now;
+    if (type !== "run.resumed" || now.part === "approval" || now.part === "paused") return now;
     return waited?.some((wait) => wait.for === "down") ? now : { part: "down", name: "" };
   }
 
@@ -230,8 +237,15 @@ export class RunTimes {
       case "question.answered":
         this.#asking.delete(event.call ?? "");
         return;
+      case "run.paused":
+        this.#paused.add(pausedName(event.agent));
+        return;
+      case "run.continued":
+        this.#paused.delete(pausedName(event.agent));
+        return;
       case "run.finished":
       case "run.failed":
+        this.#paused.clear();
         this.#endAttempt();
         this.#backoff = undefined;
         this.#running.clear();

@@ -14,6 +14,7 @@ export const timeParts = [
   "blocked",
   "gc",
   "down",
+  "paused",
   "runtime",
 ] as const;
 export type TimePart = (typeof timeParts)[number];
@@ -47,3 +48,6 @@ export const timingKey = <P extends TimePart>(part: P): TimingKey<P> =>
   (part === "backoff" ? "retryWait" : part === "blocked" ? "stalled" : part) as TimingKey<P>; // the type says the same
 
 type TimingKey<P extends TimePart> = P extends "backoff" ? "retryWait" : P extends "blocked" ? "stalled" : P;
+
+/** The name under which a pause is charged: "" of the run itself. */
+export const pausedName = (agent?: string): string => (agent === undefined ? "" : `the agent ${agent}`);

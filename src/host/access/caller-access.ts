@@ -4,7 +4,7 @@ import type { Scope } from "../../core/ports/scopes.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { LazySet } from "../../core/values/lazy-collections.ts";
-import { demand, permit } from "./auth.ts";
+import { anyone, demand, permit } from "./auth.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 /** Runs remembered as started by one socket. */
@@ -37,6 +37,17 @@ export class CallerAccess {
     if ("agent" in unanswered) return this.mayStart(unanswered.agent);
     const message = "unanswered: a module is for the command line and programs of your own; name an agent";
     throw new VenturiError("run.fork", "forbidden", message);
+  }
+
+  /** The agent's own name. Runs of all tenants wait with an agent, so a key of one tenant may not have them wait. */
+  mayPause(called: string): string {
+    const caller = this.#caller;
+    const agent = nameOf(this.#runs, called);
+    demand(caller, "steer");
+    permit(caller, agent);
+    if (caller === anyone || (caller.tenants === "all" && caller.act === "all")) return agent;
+    const message = "an agent is paused for all tenants, which takes a key with `tenants: all` and `act: all`";
+    throw new VenturiError("agent.pause", "forbidden", message);
   }
 
   maySee(agent: string | undefined): void {

@@ -240,6 +240,30 @@ export class CallerRuns implements Runs {
     return this.#runs.agents().filter((agent) => this.#caller.agents?.includes(agent.name) ?? true);
   }
 
+  async pauseAgent(agent: string, said: { readonly reason?: string } = {}): Promise<boolean> {
+    const { reason } = said;
+    const { id: by } = this.#caller;
+    return await this.#ofAgent(agent, { action: "agent.paused", ...(reason === undefined ? {} : { reason }) }, (name) =>
+      this.#runs.pauseAgent?.(name, { ...said, by }),
+    );
+  }
+
+  async resumeAgent(agent: string): Promise<boolean> {
+    return await this.#ofAgent(agent, { action: "agent.resumed" }, (name) => this.#runs.resumeAgent?.(name));
+  }
+
+  async #ofAgent(
+    agent: string,
+    { action, ...details }: { readonly action: AuditEntry["action"]; readonly reason?: string },
+    change: (name: string) => Promise<boolean> | undefined,
+  ): Promise<boolean> {
+    const { id: by, tenant } = this.#caller;
+    const name = this.#access.mayPause(agent);
+    const taken = (await change(name)) ?? false;
+    if (taken) await this.#admit.audit({ action, by, tenant, details: { agent: name, ...details } });
+    return taken;
+  }
+
   get #by(): NonNullable<RunRequest["caller"]> {
     const { id, concurrentRuns, overrides = {} } = this.#caller;
     return {

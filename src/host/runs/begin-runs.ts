@@ -60,7 +60,7 @@ export class BeginRuns {
     const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
     const stored = await keptRequest(this.#parts.content, run, checked(this.#parts.content, { ...request, input }));
     const { tenant, caller, user, shadow } = await this.#owner(request, options);
-    const claimant = this.#parts.executor.claimant(request);
+    const claimant = this.#parts.executor.claimant({ ...request, agent: agent.name });
     const held = options.held?.share();
     const enqueued = await this.#parts.journal
       .enqueue({
@@ -85,7 +85,7 @@ export class BeginRuns {
         held?.release();
         throw thrown;
       });
-    if (!enqueued.existing) this.#parts.executor.started(run, options);
+    if (!enqueued.existing) this.#parts.executor.started(run, agent.name, options);
     if (enqueued.claim) this.#parts.executor.offer(enqueued.claim, held);
     else held?.release();
     return { run: enqueued.run, existing: enqueued.existing };

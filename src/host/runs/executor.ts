@@ -1,4 +1,3 @@
-import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Claim, ClaimFilter, Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -22,6 +21,8 @@ import type { Revisions } from "../revisions/revisions.ts";
 import { BackpressureGate, PacedLog } from "./backpressure.ts";
 import { existingRun } from "./existing-run.ts";
 import type { Feed } from "./feed.ts";
+import type { PausedAgents } from "./paused-agents.ts";
+import { timeOfRunId } from "./run-id.ts";
 
 /** What a run may leave in memory after its end, bytes. */
 const large = 1024 * 1024;
@@ -47,6 +48,7 @@ interface ExecutorParts {
   readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly memory: Memory;
+  readonly paused: PausedAgents;
   readonly writes: WriteWatch;
   /** Largest body of a request. */
   readonly body: number;
@@ -80,8 +82,8 @@ export class Executor {
   readonly #live = new Map<string, () => Doing | undefined>();
   /** What the runs executing here hold in memory. */
   readonly #held = new Map<string, Charge>();
-  /** Unfinished runs started here; kept only by a process that takes up no others. */
-  readonly #started = new Set<string>();
+  /** Unfinished runs started here, and their agents; kept only by a process that takes up no others. */
+  readonly #started = new Map<string, string>();
   readonly #interrupt = new AbortController();
   watcher: RunWatcher | undefined;
 
@@ -115,9 +117,15 @@ export class Executor {
     });
   }
 
-  /** Starts claiming work. */
-  open(): Promise<void> {
-    return this.#worker.start();
+  /** Starts claiming work, once it is known which agents are paused. */
+  async open(): Promise<void> {
+    await this.#parts.paused.read();
+    await this.#worker.start();
+  }
+
+  /** Takes up what may be taken up now. */
+  look(): void {
+    this.#worker.look();
   }
 
   get active(): number {
@@ -125,16 +133,17 @@ export class Executor {
   }
 
   /** Name of the worker to claim a new run for, if this process may execute it at once. */
-  claimant({ parent }: RunRequest): string | undefined {
+  claimant({ agent, parent }: RunRequest): string | undefined {
+    if (this.#waits(agent)) return undefined;
     // A sub-run needs no free slot: its waiting parent might hold the last one for ever.
     const here = this.#worker.room > 0 || this.#owners.has(parent?.run ?? "");
     return here ? this.#worker.name : undefined;
   }
 
   /** A run was stored by this process. */
-  started(run: string, { paced }: StartOptions): void {
+  started(run: string, agent: string, { paced }: StartOptions): void {
     this.#committer.clocks.offsetOf(run);
-    if (this.#parts.takeUp === "none") this.#started.add(run);
+    if (this.#parts.takeUp === "none") this.#started.set(run, agent);
     if (paced) this.#gates.set(run, new BackpressureGate());
   }
 
@@ -182,10 +191,18 @@ export class Executor {
   /** The runs of the journal that this process may execute. */
   #claims(): ClaimFilter {
     const { takeUp, revisions } = this.#parts;
-    if (takeUp === "none") return { agents: [], runs: [...this.#started] };
-    const agents: AgentDefinition[] = [...revisions.current.agents.values()];
+    if (takeUp === "none") {
+      const own = [...this.#started].filter(([, agent]) => !this.#waits(agent));
+      return { agents: [], runs: own.map(([run]) => run) };
+    }
+    const agents = [...revisions.current.agents.values()].filter(({ name }) => !this.#waits(name));
     const names = { agents: agents.map(({ name }) => name) };
     return takeUp === "any" ? names : { ...names, revisions: agents.map(({ revision }) => revision) };
+  }
+
+  #waits(agent: string): boolean {
+    const { paused } = this.#parts;
+    return paused.of(agent) !== undefined || !paused.known;
   }
 
   async #execute(work: Work): Promise<void> {
@@ -213,6 +230,8 @@ export class Executor {
         release: work.signal,
         interrupt: this.#interrupt.signal,
         now: () => this.now(run),
+        agentPause: () => this.#parts.paused.of(claim.request.agent),
+        queuedPaused: () => this.#queuedPaused(claim),
         live: (doing) => this.#live.set(run, doing),
         ...(gate === undefined ? {} : { gate: () => gate.gate(), reader: () => gate.reader }),
       });
@@ -226,6 +245,12 @@ export class Executor {
       lease.release();
       this.watcher?.left(run);
     }
+  }
+
+  #queuedPaused({ ownership: { run }, request }: Claim): { readonly ago: number; readonly ms: number } | undefined {
+    const now = this.now(run);
+    const pause = this.#parts.paused.overlap(request.agent, timeOfRunId(run) ?? now, now);
+    return pause && { ago: now - pause.from, ms: pause.ms };
   }
 
   /** Claims nothing more, and gives running ones `ms` to end. */

@@ -112,6 +112,8 @@ export class RunPipeline implements StreamPipeline {
     });
     this.#work.live?.(() => waits.current);
     const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#work.now());
+    const { agentPause } = this.#work;
+    const queuedPaused = queued === undefined ? undefined : this.#work.queuedPaused?.();
     await runAgent(
       {
         agent,
@@ -142,6 +144,8 @@ export class RunPipeline implements StreamPipeline {
         content: this.#content,
         ...(watch === undefined ? {} : { watch }),
         ...(queued === undefined ? {} : { queued }),
+        ...(queuedPaused === undefined ? {} : { queuedPaused }),
+        ...(agentPause === undefined ? {} : { agentPause }),
         ...(gate === undefined ? {} : { gate }),
         ...(reader === undefined ? {} : { reader }),
       },

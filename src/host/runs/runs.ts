@@ -57,6 +57,7 @@ import { eventPage } from "./event-page.ts";
 import { Executor, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
+import { PausedAgents } from "./paused-agents.ts";
 import { promptOf } from "./prompts.ts";
 import { idleFor } from "./queue-time.ts";
 import { RunSignals } from "./run-signals.ts";
@@ -83,6 +84,7 @@ export class HostRuns implements Runs {
   readonly #feed: Feed;
   readonly #signals: RunSignals;
   readonly #frames: AgentFrames;
+  readonly #paused: PausedAgents;
   readonly #begin: BeginRuns;
   readonly #sweep: Sweep;
 
@@ -112,7 +114,22 @@ export class HostRuns implements Runs {
     const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
     this.#followers = followers;
     this.#feed = feed;
-    this.#executor = new Executor({ ...parts, memory, writes, concurrency: limits.activeRuns, body: limits.body });
+    const paused = new PausedAgents({ journal, clock, log });
+    this.#paused = paused;
+    telemetry.observe("venturi.agents.paused", () =>
+      [...revisions.current.agents.keys()].map((agent) => ({
+        value: paused.of(agent) === undefined ? 0 : 1,
+        attributes: { "gen_ai.agent.name": agent },
+      })),
+    );
+    this.#executor = new Executor({
+      ...parts,
+      paused,
+      memory,
+      writes,
+      concurrency: limits.activeRuns,
+      body: limits.body,
+    });
     const begin = { journal, revisions, clock, chance, config, content, memory };
     this.#begin = new BeginRuns({ ...begin, executor: this.#executor, frames: this.#frames });
     this.#sweep = new Sweep({ journal, clock, log });
@@ -222,7 +239,10 @@ export class HostRuns implements Runs {
 
   async doing(run: string): Promise<Doing | undefined> {
     const { journal } = this.#parts;
-    return this.#executor.doing(run) ?? (await idleFor(await this.get(run), { journal, now: this.now(run) }));
+    const doing = this.#executor.doing(run);
+    if (doing !== undefined) return doing;
+    const row = await this.get(run);
+    return await idleFor(row, { journal, now: this.now(run), paused: this.#paused.of(row.agent) });
   }
 
   now(run: string): number {
@@ -284,7 +304,25 @@ export class HostRuns implements Runs {
   }
 
   agents(): readonly AgentInfo[] {
-    return [...this.#parts.revisions.current.agents.values()].map(infoOf);
+    return [...this.#parts.revisions.current.agents.values()].map((agent) => {
+      const paused = this.#paused.of(agent.name);
+      return { ...infoOf(agent), ...(paused === undefined ? {} : { paused }) };
+    });
+  }
+
+  async pauseAgent(name: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
+    const agent = agentNamed(this.#parts.revisions.current.agents, name);
+    const taken = await this.#paused.pause(agent.name, said);
+    if (taken) this.#parts.log.info("agent paused", { agent: agent.name, ...said });
+    return taken;
+  }
+
+  async resumeAgent(name: string): Promise<boolean> {
+    const agent = agentNamed(this.#parts.revisions.current.agents, name);
+    const taken = await this.#paused.resume(agent.name);
+    if (taken) this.#parts.log.info("agent resumed", { agent: agent.name });
+    this.#executor.look();
+    return taken;
   }
 
   drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {

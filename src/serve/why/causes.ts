@@ -104,6 +104,7 @@ const table = {
   tool_exited: { means: "a tool ended the process" },
   taken_over: { means: "its worker died or gave it up, and another went on", part: "down" },
   stranded: { means: "no worker has the run's agent, so nobody can go on with it" },
+  paused: { means: "somebody paused the run or its agent", part: "paused" },
   queued: { means: "the run waited for its turn", part: "queue" },
   slow_client: { means: "the run waited for its reader", part: "client" },
   slow_journal: { means: "the journal was slow to take what the run wrote", part: "journal" },

@@ -3,7 +3,7 @@ import type { Doing } from "../../core/ports/runs.ts";
 import type { EventOf, RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import type { AnsweredEvent, AskedEvent } from "../../core/run/questions.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
-import type { TimePart } from "../../core/run/time-parts.ts";
+import { pausedName, type TimePart } from "../../core/run/time-parts.ts";
 import { Attempt } from "./attempt.ts";
 import { Shares } from "./shares.ts";
 
@@ -41,6 +41,8 @@ export class Story {
   readonly skipped = new Set<string>();
   /** Models that a chain chose, and why. */
   readonly routes: { readonly model: string; readonly reason: string }[] = [];
+  /** The last pause of the run (""), and of its agent. */
+  readonly pauses = new Map<string, EventOf<"run.paused">>();
   started: EventOf<"run.started"> | undefined;
   end: TerminalEvent | undefined;
   resumes = 0;
@@ -68,6 +70,9 @@ export class Story {
         // A fork begins with it, and so does whoever goes on with a run that was parked until somebody answered.
         if (this.#asking.size === 0 && event.seq !== (this.started?.fork?.after ?? -1) + 1) this.resumes += 1;
         this.#attempt = undefined;
+        return;
+      case "run.paused":
+        this.pauses.set(pausedName(event.agent), event);
         return;
       case "round.started":
         for (const name of event.skipped ?? []) this.skipped.add(name);

@@ -31,6 +31,8 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     now: (run) => runs.now?.(run),
     tokenRate: (run) => runs.tokenRate?.(run),
     agents: () => runs.agents(),
+    ...(runs.pauseAgent === undefined ? {} : { pauseAgent: runs.pauseAgent.bind(runs) }),
+    ...(runs.resumeAgent === undefined ? {} : { resumeAgent: runs.resumeAgent.bind(runs) }),
     giveFeedback: (run, given, options) => runs.giveFeedback(run, given, options),
     feedback: (run) => runs.feedback(run),
     ...(runs.prompt === undefined ? {} : { prompt: runs.prompt.bind(runs) }),

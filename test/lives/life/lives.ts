@@ -21,12 +21,15 @@ providers:
         turns:
           - calls: [{ name: memorize, arguments: { text: "Ana drinks green tea" } }, { name: recall, arguments: { query: tea } }]
           - { text: [Not, "ed."] }
+      - name: sleeper
+        turns: [{ calls: [{ name: clock, arguments: {} }] }, { calls: [{ name: clock, arguments: {} }] }, { text: [Awake.] }]
 memories:
   facts: { type: sqlite, path: ./facts.db }
 models:
   talker: { chain: [demo/talker], contextTokens: 2000 }
 tools:
   ask: { type: ask }
+  clock: { type: clock }
   notes: { type: remember, scope: user, initial: { likes: [] } }
   memorize: { type: memorize, store: facts }
   recall: { type: recall, store: facts }
@@ -35,12 +38,14 @@ agents:
   asker: { model: demo/asker, tools: [ask] }
   keeper: { model: demo/keeper, tools: [notes] }
   recaller: { model: demo/recaller, tools: [memorize, recall], memory: { recall: { store: facts } } }
+  sleeper: { model: demo/sleeper, tools: [clock] }
+  closed: { model: demo/sleeper, tools: [clock] }
 journal: ${journal}
 channels: {}
 telemetry: off
 `;
 
-export const lives = ["talker", "asker", "keeper", "recaller"] as const;
+export const lives = ["talker", "asker", "keeper", "recaller", "sleeper", "closed"] as const;
 export type Life = (typeof lives)[number];
 
 const long = "z".repeat(600);

@@ -16,6 +16,14 @@ process.stdout.write(`run ${run}\n`);
 for await (const batch of host.runs.follow(run)) {
   for (const event of batch) {
     process.stdout.write(`${JSON.stringify(event)}\n`);
+    // The same ids each time: what was said before the process was killed is not said twice.
+    if (life === "sleeper" && event.type === "run.started") await host.runs.signal(run, "pause", {}, "the-pause");
+    if (life === "sleeper" && event.type === "run.paused") await host.runs.signal(run, "resume", {}, "the-resume");
+    if (life === "closed" && event.type === "run.started") {
+      await host.runs.pauseAgent?.(life);
+      process.stdout.write("closed\n");
+      setTimeout(() => host.runs.resumeAgent?.(life).catch(() => {}), 200); // its run may have ended by then
+    }
     if (event.type === "question.asked") {
       await host.runs.signal(
         run,

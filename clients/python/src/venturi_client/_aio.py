@@ -156,6 +156,15 @@ class AsyncVenturiClient:
         answer = await self.request(Call("agent.list", "/v1/agents"))
         return [AgentView.model_validate(row) for row in answer["agents"]]
 
+    async def pause_agent(self, agent: str, *, reason: str | None = None) -> bool:
+        """All runs of the agent, also later ones, finish their round and wait. False when it is paused already."""
+        call = protocol.agent_call(agent, "pause", protocol.given(reason=reason))
+        return bool((await self.request(call))["changed"])
+
+    async def resume_agent(self, agent: str) -> bool:
+        """False when it is not paused."""
+        return bool((await self.request(protocol.agent_call(agent, "resume", {})))["changed"])
+
     async def feed(self, *, agent: str | None = None, attempts: int | None = None) -> AsyncGenerator[FeedItem, None]:
         """What happens in all runs. After a break nothing is repeated: list the runs when ``feed.opened`` comes."""
         call = Call("run.feed", "/v1/feed", params=protocol.given(agent=agent))
@@ -299,6 +308,13 @@ class AsyncRun:
     async def steer(self, text: str) -> None:
         """Sends a message into the run; its next round sees it."""
         await self._client.request(protocol.steer_call(self.id, text))
+
+    async def pause(self, *, reason: str | None = None) -> None:
+        """The run finishes its round and waits, over restarts, until ``resume``."""
+        await self._client.request(protocol.pause_call(self.id, reason))
+
+    async def resume(self) -> None:
+        await self._client.request(protocol.resume_call(self.id))
 
     async def cancel(self, *, reason: str | None = None) -> RunView:
         """Answers when the run's last event is written."""

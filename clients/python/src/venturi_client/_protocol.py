@@ -89,6 +89,18 @@ def steer_call(run: str, text: str) -> Call:
     return Call("run.steer", run_path(run, "/messages"), "POST", body={"text": text}, repeatable=False)
 
 
+def pause_call(run: str, reason: str | None) -> Call:
+    return Call("run.pause", run_path(run, "/pause"), "POST", body=given(reason=reason))
+
+
+def resume_call(run: str) -> Call:
+    return Call("run.resume", run_path(run, "/resume"), "POST", body={})
+
+
+def agent_call(agent: str, action: str, body: Mapping[str, Any]) -> Call:
+    return Call(f"agent.{action}", f"/v1/agents/{quote(agent, safe='')}/{action}", "POST", body=body)
+
+
 def cancel_call(run: str, reason: str | None) -> Call:
     return Call("run.cancel", run_path(run, "/cancel"), "POST", body=given(reason=reason))
 

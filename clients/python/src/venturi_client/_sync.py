@@ -156,6 +156,15 @@ class VenturiClient:
         answer = self.request(Call("agent.list", "/v1/agents"))
         return [AgentView.model_validate(row) for row in answer["agents"]]
 
+    def pause_agent(self, agent: str, *, reason: str | None = None) -> bool:
+        """All runs of the agent, also later ones, finish their round and wait. False when it is paused already."""
+        call = protocol.agent_call(agent, "pause", protocol.given(reason=reason))
+        return bool((self.request(call))["changed"])
+
+    def resume_agent(self, agent: str) -> bool:
+        """False when it is not paused."""
+        return bool((self.request(protocol.agent_call(agent, "resume", {})))["changed"])
+
     def feed(self, *, agent: str | None = None, attempts: int | None = None) -> Generator[FeedItem, None, None]:
         """What happens in all runs. After a break nothing is repeated: list the runs when ``feed.opened`` comes."""
         call = Call("run.feed", "/v1/feed", params=protocol.given(agent=agent))
@@ -297,6 +306,13 @@ class Run:
     def steer(self, text: str) -> None:
         """Sends a message into the run; its next round sees it."""
         self._client.request(protocol.steer_call(self.id, text))
+
+    def pause(self, *, reason: str | None = None) -> None:
+        """The run finishes its round and waits, over restarts, until ``resume``."""
+        self._client.request(protocol.pause_call(self.id, reason))
+
+    def resume(self) -> None:
+        self._client.request(protocol.resume_call(self.id))
 
     def cancel(self, *, reason: str | None = None) -> RunView:
         """Answers when the run's last event is written."""

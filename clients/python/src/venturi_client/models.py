@@ -13,7 +13,7 @@ class Model(BaseModel):
 
 
 class AgentChangedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -39,7 +39,7 @@ class AgentChanged(Model):
 
 
 class AgentRevisedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -61,6 +61,14 @@ class AgentViewTools(Model):
     parameters: Any
 
 
+class AgentViewPaused(Model):
+    """its runs wait, since then"""
+
+    since: float
+    by: str | None = None
+    reason: str | None = None
+
+
 class AgentView(Model):
     name: str
     description: str | None = None
@@ -68,6 +76,7 @@ class AgentView(Model):
     models: list[str]
     tools: list[AgentViewTools]
     inputs: Any = None
+    paused: AgentViewPaused | None = None
 
 
 class ApprovalShow(Model):
@@ -113,7 +122,7 @@ class Approval(Model):
 
 
 class ApprovalRequestedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -147,7 +156,7 @@ class ApprovalRequested(Model):
 
 
 class ApprovalResolvedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -170,7 +179,7 @@ class ApprovalResolved(Model):
 
 
 class BudgetExceededWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -202,7 +211,7 @@ class BudgetExceeded(Model):
 
 
 class BudgetWarnedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -254,7 +263,7 @@ class ErrorBody(Model):
 
 
 class ContextCompactedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -296,6 +305,7 @@ class Timing(Model):
     stalled: float | None = None
     gc: float | None = None
     down: float | None = None
+    paused: float | None = None
     runtime: float
 
 
@@ -496,7 +506,7 @@ class RunInput(Model):
 
 
 class RunStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -539,7 +549,7 @@ class RunStarted(Model):
 
 
 class RoundStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -567,7 +577,7 @@ class RoundStarted(Model):
 
 
 class TextDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -592,7 +602,7 @@ class TextDelta(Model):
 
 
 class RefusalDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -616,7 +626,7 @@ class RefusalDelta(Model):
 
 
 class ReasoningDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -644,7 +654,7 @@ class ReasoningDelta(Model):
 
 
 class ProviderActivityWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -665,7 +675,7 @@ class ProviderActivity(Model):
 
 
 class ToolCallStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -692,7 +702,7 @@ class ToolCallStarted(Model):
 
 
 class ToolCallDeltaWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -710,7 +720,7 @@ class ToolCallDelta(Model):
 
 
 class ToolCallReadyWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -731,7 +741,7 @@ class ToolCallReady(Model):
 
 
 class ToolCallRejectedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -752,7 +762,7 @@ class ToolCallRejected(Model):
 
 
 class ToolStartedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -772,7 +782,7 @@ class ToolStarted(Model):
 
 
 class ToolOutputWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -790,7 +800,7 @@ class ToolOutput(Model):
 
 
 class ToolFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -836,7 +846,7 @@ class ToolFinished(Model):
 
 
 class QuestionAskedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -868,7 +878,7 @@ class QuestionAsked(Model):
 
 
 class QuestionAnsweredWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -890,7 +900,7 @@ class QuestionAnswered(Model):
 
 
 class ToolsFoundWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -908,7 +918,7 @@ class ToolsFound(Model):
 
 
 class GuardDecidedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -931,7 +941,7 @@ class GuardDecided(Model):
 
 
 class MessageAddedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -949,7 +959,7 @@ class MessageAdded(Model):
 
 
 class MemoryChangedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1013,7 +1023,7 @@ class MemoryRecalled(Model):
 
 
 class RunPausedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1028,10 +1038,11 @@ class RunPaused(Model):
     reason: str | None = None
     by: str | None = None
     signal: int | None = None
+    agent: str | None = None
 
 
 class RunContinuedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1045,10 +1056,11 @@ class RunContinued(Model):
     waited: list[RunContinuedWaited] | None = None
     by: str | None = None
     signal: int | None = None
+    agent: str | None = None
 
 
 class RunResumedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1065,7 +1077,7 @@ class RunResumed(Model):
 
 
 class GenerationFailedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1096,7 +1108,7 @@ class GenerationFailed(Model):
 
 
 class RoundRetractedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1114,7 +1126,7 @@ class RoundRetracted(Model):
 
 
 class GenerationFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1154,7 +1166,7 @@ class GenerationFinished(Model):
 
 
 class RoundFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1191,7 +1203,7 @@ Spent = list[SpentItem]
 
 
 class RunFinishedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
@@ -1224,7 +1236,7 @@ class RunFinished(Model):
 
 
 class RunFailedWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float

@@ -11,6 +11,7 @@ import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Inspector } from "../parts/inspector.tsx";
 import { bindPage } from "../parts/palette.tsx";
+import { PauseButton } from "../parts/pause-button.tsx";
 import { Rating } from "../parts/rating.tsx";
 import { endOf, Ribbon, scaleFor } from "../parts/ribbon.tsx";
 import { RunFacts } from "../parts/run-facts.tsx";
@@ -208,6 +209,7 @@ function RunActions({ live, fork }: { live: LiveRun; fork: ((after: number) => v
           <Icon name="trash" size={14} />
         </button>
       ) : null}
+      {ended || !mayHere("steer") ? null : <PauseButton live={live} />}
       {ended || !mayHere("steer") ? null : (
         <button type="button" class="danger" onClick={() => void stop(live)}>
           <Icon name="stop" size={14} /> Stop

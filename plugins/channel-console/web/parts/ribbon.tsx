@@ -21,6 +21,7 @@ export const partWords: Readonly<Record<TimePart, string>> = {
   blocked: "Process blocked",
   gc: "Garbage collection",
   down: "Worker gone",
+  paused: "Paused",
   runtime: "Venturi",
 };
 

@@ -30,6 +30,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   blocked: ["blocked", "event loop"],
   gc: ["garbage"],
   down: ["worker", "process"],
+  paused: ["paused"],
   runtime: ["venturi"],
 };
 

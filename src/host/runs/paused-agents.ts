@@ -1,0 +1,140 @@
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { AgentPause } from "../../core/run/agent-pause.ts";
+
+const space = "venturi.agents.paused";
+const key = "all";
+/** What another process decided is known this much later, ms. */
+const freshFor = 1_000;
+/** Ended pauses are kept, so that runs which waited for them can say so, ms. */
+const keptFor = 7 * 86_400_000;
+const mostTries = 20;
+
+/** A pause, and its end if it has one. */
+type Kept = AgentPause & { readonly until?: number };
+type Pauses = Readonly<Record<string, Kept>>;
+
+/**
+ * The agents whose runs wait. Kept in the journal, so that all replicas know it and a restart changes nothing. Until it could be
+ * read for the first time, every agent counts as paused: a run that should wait must not start because the journal was slow.
+ */
+export class PausedAgents {
+  readonly #values: Journal["keyValues"];
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #pauses: Pauses = {};
+  #known: boolean;
+  #writes = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor({ journal, clock, log }: { readonly journal: Journal; readonly clock: Clock; readonly log: Log }) {
+    this.#values = journal.keyValues;
+    this.#clock = clock;
+    this.#log = log;
+    this.#known = journal.keyValues === undefined;
+  }
+
+  /** Whether it could be read yet. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  /** Why the agent's runs wait now. Looks again from time to time, behind the caller. */
+  of(agent: string): AgentPause | undefined {
+    this.lookAgain();
+    const { until, ...pause } = this.#of(agent) ?? { since: 0, until: 0 };
+    return until === undefined ? pause : undefined;
+  }
+
+  /** The stretch of its last pause from this time on, if there is one. */
+  overlap(agent: string, from: number, now: number): { readonly from: number; readonly ms: number } | undefined {
+    const pause = this.#of(agent);
+    if (pause === undefined) return undefined;
+    const begin = Math.max(from, pause.since);
+    const ms = Math.min(now, pause.until ?? now) - begin;
+    return ms > 0 ? { from: begin, ms } : undefined;
+  }
+
+  get names(): string[] {
+    return Object.keys(this.#pauses).filter((agent) => this.#of(agent)?.until === undefined);
+  }
+
+  lookAgain(): void {
+    if (this.#values === undefined || this.#clock.monotonic() - this.#readAt < freshFor) return;
+    void this.read();
+  }
+
+  /** Never rejects: a journal that does not answer is reported by others, and what was known stays. */
+  async read(): Promise<void> {
+    this.#readAt = this.#clock.monotonic();
+    this.#reading ??= this.#load()
+      .then(
+        () => {
+          this.#known = true;
+        },
+        (thrown: unknown) => this.#log.debug("paused agents could not be read", { error: messageOf(thrown) }),
+      )
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    await this.#reading;
+  }
+
+  /** False when it is paused already. */
+  pause(agent: string, { by, reason }: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
+    return this.#change((pauses, now) => {
+      if (own(pauses, agent) !== undefined && own(pauses, agent)?.until === undefined) return undefined;
+      const pause = { since: now, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) };
+      return { ...pauses, [agent]: pause };
+    });
+  }
+
+  /** False when it is not paused. */
+  resume(agent: string): Promise<boolean> {
+    return this.#change((pauses, now) => {
+      const pause = own(pauses, agent);
+      if (pause === undefined || pause.until !== undefined) return undefined;
+      return { ...pauses, [agent]: { ...pause, until: now } };
+    });
+  }
+
+  #of(agent: string): Kept | undefined {
+    return own(this.#pauses, agent);
+  }
+
+  async #change(change: (pauses: Pauses, now: number) => Pauses | undefined): Promise<boolean> {
+    const op = "agent.pause";
+    const values = this.#values;
+    if (values === undefined)
+      throw new VenturiError(op, "invalid_input", "this journal can't keep which agents are paused");
+    const now = Math.floor(this.#clock.now());
+    for (let tries = 0; tries < mostTries; tries++) {
+      const { pauses, version } = await this.#load();
+      const changed = change(pauses, now);
+      if (changed === undefined) return false;
+      const kept = Object.entries(changed).filter(([, { until }]) => until === undefined || until > now - keptFor);
+      const next = Object.fromEntries(kept);
+      if ((await values.put(space, { key, value: JSON.stringify(next), version })) === undefined) continue;
+      this.#writes += 1;
+      this.#pauses = next;
+      this.#known = true;
+      return true;
+    }
+    throw new VenturiError(op, "conflict", "others keep pausing and resuming agents; try again");
+  }
+
+  async #load(): Promise<{ pauses: Pauses; version: number }> {
+    const writes = this.#writes;
+    const found = await this.#values?.get(space, key);
+    const pauses = found === undefined ? {} : (JSON.parse(found.value) as Pauses); // written above
+    // A read that began before a change of ours may be older than it.
+    if (writes === this.#writes) this.#pauses = pauses;
+    return { pauses, version: found?.version ?? 0 };
+  }
+}
+
+const own = (pauses: Pauses, agent: string): Kept | undefined =>
+  Object.hasOwn(pauses, agent) ? pauses[agent] : undefined;
