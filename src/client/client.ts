@@ -160,19 +160,19 @@ export class VenturiClient {
   }
 
   /** All runs of the agent, also later ones, finish their round and wait. False when it is paused already. */
-  pauseAgent(agent: string, { signal, ...body }: { reason?: string } & CallOptions = {}): Promise<boolean> {
-    return this.#ofAgent(agent, "pause", { body, signal });
+  pauseAgent(agent: string, options: { reason?: string } & CallOptions = {}): Promise<boolean> {
+    return this.#ofAgent(agent, "pause", options);
   }
 
   /** False when it is not paused. */
-  resumeAgent(agent: string, { signal }: CallOptions = {}): Promise<boolean> {
-    return this.#ofAgent(agent, "resume", { body: {}, signal });
+  resumeAgent(agent: string, options: CallOptions = {}): Promise<boolean> {
+    return this.#ofAgent(agent, "resume", options);
   }
 
-  async #ofAgent(agent: string, action: "pause" | "resume", call: Partial<Call>): Promise<boolean> {
+  async #ofAgent(agent: string, action: string, { signal, ...body }: CallOptions): Promise<boolean> {
     const path = `/v1/agents/${encodeURIComponent(agent)}/${action}`;
-    const asked = { ...call, op: `agent.${action}`, method: "POST", path, repeatable: true } as const;
-    return (await this.request<{ changed: boolean }>(asked)).changed;
+    const call = { op: `agent.${action}`, method: "POST", path, body, signal } as const;
+    return (await this.request<{ changed: boolean }>(call)).changed;
   }
 
   /**

@@ -86,47 +86,38 @@ export class Run {
   }
 
   /** Allows a tool call, with these arguments instead of the model's where given; `for: "run"` allows its later calls too. */
-  async approve(
+  approve(
     call: string,
     answer: { arguments?: Readonly<Record<string, unknown>>; reason?: string; for?: "run" } & CallOptions = {},
-  ) {
-    const { signal, ...body } = answer;
-    await this.#post("run.approve", `/approvals/${encodeURIComponent(call)}`, {
-      body: { approved: true, ...body },
-      signal,
-    });
+  ): Promise<void> {
+    return this.#tell("run.approve", `/approvals/${encodeURIComponent(call)}`, { approved: true, ...answer });
   }
 
-  async deny(call: string, answer: { reason?: string } & CallOptions = {}): Promise<void> {
-    const { signal, ...body } = answer;
-    await this.#post("run.deny", `/approvals/${encodeURIComponent(call)}`, {
-      body: { approved: false, ...body },
-      signal,
-    });
+  deny(call: string, answer: { reason?: string } & CallOptions = {}): Promise<void> {
+    return this.#tell("run.deny", `/approvals/${encodeURIComponent(call)}`, { approved: false, ...answer });
   }
 
   /** Answers what a tool asks; the answer has to fit the question's schema and choices. */
-  async answer(call: string, answer: unknown, { signal }: CallOptions = {}): Promise<void> {
-    await this.#post("run.answer", `/questions/${encodeURIComponent(call)}`, { body: { answer }, signal });
+  answer(call: string, answer: unknown, options: CallOptions = {}): Promise<void> {
+    return this.#tell("run.answer", `/questions/${encodeURIComponent(call)}`, { answer, ...options });
   }
 
-  async decline(call: string, { signal, ...body }: { reason?: string } & CallOptions = {}): Promise<void> {
-    const path = `/questions/${encodeURIComponent(call)}`;
-    await this.#post("run.decline", path, { body: { decline: true, ...body }, signal });
+  decline(call: string, options: { reason?: string } & CallOptions = {}): Promise<void> {
+    return this.#tell("run.decline", `/questions/${encodeURIComponent(call)}`, { decline: true, ...options });
   }
 
   /** Sends a message into the run; its next round sees it. */
-  async steer(text: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.#post("run.steer", "/messages", { body: { text }, signal });
+  steer(text: string, options: CallOptions = {}): Promise<void> {
+    return this.#tell("run.steer", "/messages", { text, ...options });
   }
 
   /** The run finishes its round and waits, over restarts, until `resume`. */
-  async pause({ signal, ...body }: { reason?: string } & CallOptions = {}): Promise<void> {
-    await this.#post("run.pause", "/pause", { body, signal, repeatable: true });
+  pause(options: { reason?: string } & CallOptions = {}): Promise<void> {
+    return this.#tell("run.pause", "/pause", options);
   }
 
-  async resume({ signal }: CallOptions = {}): Promise<void> {
-    await this.#post("run.resume", "/resume", { body: {}, signal, repeatable: true });
+  resume(options: CallOptions = {}): Promise<void> {
+    return this.#tell("run.resume", "/resume", options);
   }
 
   /** Resolves when the run's last event is written. */
@@ -154,6 +145,10 @@ export class Run {
   /** Erases the ended run and everything stored of it. */
   async remove({ signal }: CallOptions = {}): Promise<void> {
     await sendJson(this.#settings, this.#call("run.remove", { method: "DELETE", signal }));
+  }
+
+  async #tell<Body extends CallOptions>(op: string, path: string, { signal, ...body }: Body): Promise<void> {
+    await this.#post(op, path, { body, signal });
   }
 
   #post<Answer>(op: string, path: string, call: Partial<Call>): Promise<Answer> {

@@ -116,7 +116,7 @@ for (const [face, { types }] of Object.entries(exports)) {
 const answering = agent({ name: "answering", model: simulator()("small") });
 const venturi = await openVenturi({ agents: [answering], settings: { channels: { http: {} } } });
 sweepMethods("agent", answering);
-sweepMethods("venturi.agent()", venturi.agent("answering"));
+sweepMethods("venturi.agent()", venturi.agent("answering"), ["pause"]); // the runs below would wait
 sweepMethods("venturi.session()", venturi.session(answering, "s1"));
 const run = await venturi.start(answering, "Hello");
 await run.result();
