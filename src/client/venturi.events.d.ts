@@ -448,7 +448,7 @@ export type MemoryRecalled = {
   seq: number;
   at: number;
   waited?: Array<{
-    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "runtime";
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "gc" | "down" | "paused" | "runtime";
     name?: string;
     from: number;
     ms: number;

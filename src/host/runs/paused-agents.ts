@@ -84,21 +84,26 @@ export class PausedAgents {
   }
 
   /** False when it is paused already. */
-  pause(agent: string, { by, reason }: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
-    return this.#change((pauses, now) => {
-      if (own(pauses, agent) !== undefined && own(pauses, agent)?.until === undefined) return undefined;
-      const pause = { since: now, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) };
-      return { ...pauses, [agent]: pause };
+  async pause(agent: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
+    const pause = { ...textsOf(said), agent };
+    const taken = await this.#change((pauses, now) => {
+      const before = own(pauses, agent);
+      if (before !== undefined && before.until === undefined) return undefined;
+      return { ...pauses, [agent]: { since: now, ...textsOf(said) } };
     });
+    if (taken) this.#log.info("agent paused", pause);
+    return taken;
   }
 
   /** False when it is not paused. */
-  resume(agent: string): Promise<boolean> {
-    return this.#change((pauses, now) => {
+  async resume(agent: string): Promise<boolean> {
+    const taken = await this.#change((pauses, now) => {
       const pause = own(pauses, agent);
       if (pause === undefined || pause.until !== undefined) return undefined;
       return { ...pauses, [agent]: { ...pause, until: now } };
     });
+    if (taken) this.#log.info("agent resumed", { agent });
+    return taken;
   }
 
   #of(agent: string): Kept | undefined {
@@ -138,3 +143,12 @@ export class PausedAgents {
 
 const own = (pauses: Pauses, agent: string): Kept | undefined =>
   Object.hasOwn(pauses, agent) ? pauses[agent] : undefined;
+
+/** A program may call without a channel's checks. */
+function textsOf(said: { readonly by?: unknown; readonly reason?: unknown } | null): { by?: string; reason?: string } {
+  const { by, reason } = said ?? {};
+  return {
+    ...(typeof by === "string" ? { by: by.slice(0, 256) } : {}),
+    ...(typeof reason === "string" ? { reason: reason.slice(0, 4_000) } : {}),
+  };
+}

@@ -60,6 +60,7 @@ import { Feed } from "./feed.ts";
 import { PausedAgents } from "./paused-agents.ts";
 import { promptOf } from "./prompts.ts";
 import { idleFor } from "./queue-time.ts";
+import { isName } from "./request-bounds.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
 import { Sweep } from "./sweep.ts";
@@ -311,18 +312,19 @@ export class HostRuns implements Runs {
   }
 
   async pauseAgent(name: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
-    const agent = agentNamed(this.#parts.revisions.current.agents, name);
-    const taken = await this.#paused.pause(agent.name, said);
-    if (taken) this.#parts.log.info("agent paused", { agent: agent.name, ...said });
-    return taken;
+    return await this.#paused.pause(this.#agentOf(name), said);
   }
 
   async resumeAgent(name: string): Promise<boolean> {
-    const agent = agentNamed(this.#parts.revisions.current.agents, name);
-    const taken = await this.#paused.resume(agent.name);
-    if (taken) this.#parts.log.info("agent resumed", { agent: agent.name });
+    const taken = await this.#paused.resume(this.#agentOf(name));
     this.#executor.look();
     return taken;
+  }
+
+  #agentOf(name: string): string {
+    if (typeof name !== "string" || !isName(name))
+      throw new VenturiError("agent.pause", "invalid_input", "name the agent");
+    return agentNamed(this.#parts.revisions.current.agents, name).name;
   }
 
   drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {

@@ -990,7 +990,7 @@ class MemoryChanged(Model):
 
 
 class MemoryRecalledWaited(Model):
-    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "runtime"] | str = Field(alias="for")
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "gc", "down", "paused", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
     ms: float
