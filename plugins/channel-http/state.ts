@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { didYouMean, named, outcomes, type RunsQuery } from "venturi/internal";
+import { didYouMean, outcomes, type RunsQuery } from "venturi/internal";
 import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";

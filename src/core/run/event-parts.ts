@@ -24,8 +24,12 @@ export const cost = z.number().exactOptional();
 export const costs = { cost, totalCost: cost };
 /** Those the agent had then, sorted by name: its instructions list them so for the rest of the run. */
 export const skills = z.array(ListedSkill).exactOptional();
-/** With it, all runs of the agent wait; the run itself may be paused beside that. */
-export const pausedAgent = z.string().exactOptional();
+/** With `agent`, all runs of the agent wait; the run itself may be paused beside that. */
+export const pausing = {
+  by: z.string().exactOptional(),
+  signal: z.number().int().exactOptional(),
+  agent: z.string().exactOptional(),
+};
 export const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({

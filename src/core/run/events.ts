@@ -12,7 +12,7 @@ import {
   ofBudget,
   ofCall,
   PendingCall,
-  pausedAgent,
+  pausing,
   RunInput,
   skills,
   Timing,
@@ -195,19 +195,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody.exactOptional(),
   }),
   /** Between two rounds somebody had the run wait. It is parked until `run.continued`. */
-  event("run.paused", {
-    ...base,
-    reason: z.string().exactOptional(),
-    by: z.string().exactOptional(),
-    signal: z.number().int().exactOptional(),
-    agent: pausedAgent,
-  }),
-  event("run.continued", {
-    ...base,
-    by: z.string().exactOptional(),
-    signal: z.number().int().exactOptional(),
-    agent: pausedAgent,
-  }),
+  event("run.paused", { ...base, ...pausing, reason: z.string().exactOptional() }),
+  event("run.continued", { ...base, ...pausing }),
   /** A worker resumed the run after another one died or released it. */
   event("run.resumed", { ...base, epoch: z.number().int(), trace: z.string().exactOptional() }),
   /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */

@@ -25,6 +25,7 @@ import { LazySet } from "../../core/values/lazy-collections.ts";
 import type { Turns } from "../memory/turns.ts";
 import type { Admission, Place } from "./admission.ts";
 import { CallerAccess, noRun } from "./caller-access.ts";
+import { pauseFor } from "./caller-pause.ts";
 import { afterCheck, eachIn } from "./checked-items.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
@@ -240,28 +241,16 @@ export class CallerRuns implements Runs {
     return this.#runs.agents().filter((agent) => this.#caller.agents?.includes(agent.name) ?? true);
   }
 
-  async pauseAgent(agent: string, said: { readonly reason?: string } = {}): Promise<boolean> {
-    const { reason } = said;
-    const { id: by } = this.#caller;
-    return await this.#ofAgent(agent, { action: "agent.paused", ...(reason === undefined ? {} : { reason }) }, (name) =>
-      this.#runs.pauseAgent?.(name, { ...said, by }),
-    );
+  pauseAgent(agent: string, said: { readonly reason?: string } = {}): Promise<boolean> {
+    return pauseFor(this.#pausing, agent, said);
   }
 
-  async resumeAgent(agent: string): Promise<boolean> {
-    return await this.#ofAgent(agent, { action: "agent.resumed" }, (name) => this.#runs.resumeAgent?.(name));
+  resumeAgent(agent: string): Promise<boolean> {
+    return pauseFor(this.#pausing, agent, undefined);
   }
 
-  async #ofAgent(
-    agent: string,
-    { action, ...details }: { readonly action: AuditEntry["action"]; readonly reason?: string },
-    change: (name: string) => Promise<boolean> | undefined,
-  ): Promise<boolean> {
-    const { id: by, tenant } = this.#caller;
-    const name = this.#access.mayPause(agent);
-    const taken = (await change(name)) ?? false;
-    if (taken) await this.#admit.audit({ action, by, tenant, details: { agent: name, ...details } });
-    return taken;
+  get #pausing() {
+    return { runs: this.#runs, caller: this.#caller, access: this.#access, audit: this.#admit.audit };
   }
 
   get #by(): NonNullable<RunRequest["caller"]> {

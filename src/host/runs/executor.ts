@@ -21,7 +21,7 @@ import type { Revisions } from "../revisions/revisions.ts";
 import { BackpressureGate, PacedLog } from "./backpressure.ts";
 import { existingRun } from "./existing-run.ts";
 import type { Feed } from "./feed.ts";
-import type { PausedAgents } from "./paused-agents.ts";
+import { PausedAgents } from "./paused-agents.ts";
 import { timeOfRunId } from "./run-id.ts";
 
 /** What a run may leave in memory after its end, bytes. */
@@ -48,7 +48,6 @@ interface ExecutorParts {
   readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly memory: Memory;
-  readonly paused: PausedAgents;
   readonly writes: WriteWatch;
   /** Largest body of a request. */
   readonly body: number;
@@ -73,6 +72,7 @@ export interface RunWatcher {
 export class Executor {
   /** What happened since somebody took them. */
   readonly figures: Figures;
+  readonly paused: PausedAgents;
   readonly #parts: ExecutorParts;
   readonly #committer: Committer;
   readonly #worker: Worker;
@@ -102,6 +102,7 @@ export class Executor {
       grew: (run, bytes) => this.#held.get(run)?.add(bytes),
     });
     this.figures = new Figures(this.#committer.commits);
+    this.paused = new PausedAgents(parts, () => this.#worker.look());
     this.#worker = new Worker({
       name,
       journal,
@@ -119,13 +120,8 @@ export class Executor {
 
   /** Starts claiming work, once it is known which agents are paused. */
   async open(): Promise<void> {
-    await this.#parts.paused.read();
+    await this.paused.read();
     await this.#worker.start();
-  }
-
-  /** Takes up what may be taken up now. */
-  look(): void {
-    this.#worker.look();
   }
 
   get active(): number {
@@ -201,8 +197,7 @@ export class Executor {
   }
 
   #waits(agent: string): boolean {
-    const { paused } = this.#parts;
-    return paused.of(agent) !== undefined || !paused.known;
+    return this.paused.of(agent) !== undefined || !this.paused.known;
   }
 
   async #execute(work: Work): Promise<void> {
@@ -230,7 +225,7 @@ export class Executor {
         release: work.signal,
         interrupt: this.#interrupt.signal,
         now: () => this.now(run),
-        agentPause: () => this.#parts.paused.of(claim.request.agent),
+        agentPause: () => this.paused.of(claim.request.agent),
         queuedPaused: () => this.#queuedPaused(claim),
         live: (doing) => this.#live.set(run, doing),
         ...(gate === undefined ? {} : { gate: () => gate.gate(), reader: () => gate.reader }),
@@ -249,7 +244,7 @@ export class Executor {
 
   #queuedPaused({ ownership: { run }, request }: Claim): { readonly ago: number; readonly ms: number } | undefined {
     const now = this.now(run);
-    const pause = this.#parts.paused.overlap(request.agent, timeOfRunId(run) ?? now, now);
+    const pause = this.paused.overlap(request.agent, timeOfRunId(run) ?? now, now);
     return pause && { ago: now - pause.from, ms: pause.ms };
   }
 

@@ -1,9 +1,16 @@
+import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
+import type { AgentInfo } from "../../core/ports/runs.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { AgentPause } from "../../core/run/agent-pause.ts";
+import { infoOf } from "./agent-info.ts";
+import { agentNamed } from "./check-request.ts";
+import { isName } from "./request-bounds.ts";
 
+const op = "agent.pause";
 const space = "venturi.agents.paused";
 const key = "all";
 /** What another process decided is known this much later, ms. */
@@ -11,6 +18,14 @@ const freshFor = 1_000;
 /** Ended pauses are kept, so that runs which waited for them can say so, ms. */
 const keptFor = 7 * 86_400_000;
 const mostTries = 20;
+
+interface PausedParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly telemetry: Pick<Telemetry, "observe">;
+  readonly revisions: { readonly current: { readonly agents: ReadonlyMap<string, AgentDefinition> } };
+}
 
 /** A pause, and its end if it has one. */
 type Kept = AgentPause & { readonly until?: number };
@@ -24,17 +39,35 @@ export class PausedAgents {
   readonly #values: Journal["keyValues"];
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #revisions: PausedParts["revisions"];
+  readonly #onResume: () => void;
   #pauses: Pauses = {};
   #known: boolean;
   #writes = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  constructor({ journal, clock, log }: { readonly journal: Journal; readonly clock: Clock; readonly log: Log }) {
+  constructor({ journal, clock, log, revisions, telemetry }: PausedParts, onResume: () => void) {
     this.#values = journal.keyValues;
     this.#clock = clock;
     this.#log = log;
+    this.#revisions = revisions;
+    this.#onResume = onResume;
     this.#known = journal.keyValues === undefined;
+    telemetry.observe("venturi.agents.paused", () =>
+      this.infos().map(({ name, paused }) => ({
+        value: paused === undefined ? 0 : 1,
+        attributes: { "gen_ai.agent.name": name },
+      })),
+    );
+  }
+
+  /** All agents, and whether their runs wait. */
+  infos(): readonly AgentInfo[] {
+    return [...this.#revisions.current.agents.values()].map((agent) => {
+      const paused = this.of(agent.name);
+      return { ...infoOf(agent), ...(paused === undefined ? {} : { paused }) };
+    });
   }
 
   /** Whether it could be read yet. */
@@ -56,10 +89,6 @@ export class PausedAgents {
     const begin = Math.max(from, pause.since);
     const ms = Math.min(now, pause.until ?? now) - begin;
     return ms > 0 ? { from: begin, ms } : undefined;
-  }
-
-  get names(): string[] {
-    return Object.keys(this.#pauses).filter((agent) => this.#of(agent)?.until === undefined);
   }
 
   lookAgain(): void {
@@ -84,7 +113,8 @@ export class PausedAgents {
   }
 
   /** False when it is paused already. */
-  async pause(agent: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
+  async pause(called: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
+    const agent = this.#named(called);
     const pause = { ...textsOf(said), agent };
     const taken = await this.#change((pauses, now) => {
       const before = own(pauses, agent);
@@ -96,14 +126,21 @@ export class PausedAgents {
   }
 
   /** False when it is not paused. */
-  async resume(agent: string): Promise<boolean> {
+  async resume(called: string): Promise<boolean> {
+    const agent = this.#named(called);
     const taken = await this.#change((pauses, now) => {
       const pause = own(pauses, agent);
       if (pause === undefined || pause.until !== undefined) return undefined;
       return { ...pauses, [agent]: { ...pause, until: now } };
     });
     if (taken) this.#log.info("agent resumed", { agent });
+    this.#onResume();
     return taken;
+  }
+
+  #named(called: string): string {
+    if (typeof called !== "string" || !isName(called)) throw new VenturiError(op, "invalid_input", "name the agent");
+    return agentNamed(this.#revisions.current.agents, called).name;
   }
 
   #of(agent: string): Kept | undefined {
@@ -111,7 +148,6 @@ export class PausedAgents {
   }
 
   async #change(change: (pauses: Pauses, now: number) => Pauses | undefined): Promise<boolean> {
-    const op = "agent.pause";
     const values = this.#values;
     if (values === undefined)
       throw new VenturiError(op, "invalid_input", "this journal can't keep which agents are paused");

@@ -1,8 +1,8 @@
 import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Doing } from "../../core/ports/runs.ts";
-import type { AgentPause } from "../../core/run/agent-pause.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { noticeable, pausedName } from "../../core/run/time-parts.ts";
+import type { PausedAgents } from "./paused-agents.ts";
 import { timeOfRunId } from "./run-id.ts";
 
 /** Rows of a session that are looked at for the run ahead. */
@@ -32,14 +32,15 @@ export async function queueTime(
 /** What a run that nobody executes waits for; undefined when its events tell: a person, or a worker elsewhere. */
 export async function idleFor(
   { run, agent, tenant, session, state, head, createdAt, updatedAt, stranded }: RunRow,
-  { journal, now, paused }: { journal: Pick<Journal, "list">; now: number; paused: AgentPause | undefined },
+  { journal, now, paused }: { journal: Pick<Journal, "list">; now: number; paused: Pick<PausedAgents, "of"> },
 ): Promise<Doing | undefined> {
   const since = head === 0 ? createdAt : updatedAt;
   const ms = Math.max(0, now - since);
   if (stranded) return { part: "down", name: `no worker here has the agent ${agent}`, ms, stranded };
   if (state !== "ready") return undefined;
-  if (paused !== undefined)
-    return { part: "paused", name: pausedName(agent), ms: Math.max(0, now - Math.max(since, paused.since)) };
+  const pause = paused.of(agent);
+  if (pause !== undefined)
+    return { part: "paused", name: pausedName(agent), ms: Math.max(0, now - Math.max(since, pause.since)) };
   if (head > 0) return { part: "down", name: "", ms };
   const ahead = session === undefined ? undefined : await aheadOf(run, { tenant, session }, journal);
   return { part: "queue", name: ahead?.run ?? "", ms };

@@ -45,7 +45,6 @@ import type { LimitSettings } from "../config/server.ts";
 import type { Figures } from "../inspect/figures.ts";
 import { Revisions } from "../revisions/revisions.ts";
 import { AgentFrames } from "./agent-frames.ts";
-import { infoOf } from "./agent-info.ts";
 import { openQuestions } from "./approval-questions.ts";
 import { PacedStream } from "./backpressure.ts";
 import { BeginRuns } from "./begin-runs.ts";
@@ -57,10 +56,8 @@ import { eventPage } from "./event-page.ts";
 import { Executor, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
-import { PausedAgents } from "./paused-agents.ts";
 import { promptOf } from "./prompts.ts";
 import { idleFor } from "./queue-time.ts";
-import { isName } from "./request-bounds.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
 import { Sweep } from "./sweep.ts";
@@ -85,7 +82,6 @@ export class HostRuns implements Runs {
   readonly #feed: Feed;
   readonly #signals: RunSignals;
   readonly #frames: AgentFrames;
-  readonly #paused: PausedAgents;
   readonly #begin: BeginRuns;
   readonly #sweep: Sweep;
 
@@ -115,22 +111,7 @@ export class HostRuns implements Runs {
     const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
     this.#followers = followers;
     this.#feed = feed;
-    const paused = new PausedAgents({ journal, clock, log });
-    this.#paused = paused;
-    telemetry.observe("venturi.agents.paused", () =>
-      [...revisions.current.agents.keys()].map((agent) => ({
-        value: paused.of(agent) === undefined ? 0 : 1,
-        attributes: { "gen_ai.agent.name": agent },
-      })),
-    );
-    this.#executor = new Executor({
-      ...parts,
-      paused,
-      memory,
-      writes,
-      concurrency: limits.activeRuns,
-      body: limits.body,
-    });
+    this.#executor = new Executor({ ...parts, memory, writes, concurrency: limits.activeRuns, body: limits.body });
     const begin = { journal, revisions, clock, chance, config, content, memory };
     this.#begin = new BeginRuns({ ...begin, executor: this.#executor, frames: this.#frames });
     this.#sweep = new Sweep({ journal, clock, log });
@@ -143,7 +124,6 @@ export class HostRuns implements Runs {
     });
   }
 
-  /** Starts claiming work. */
   open(): Promise<void> {
     return this.#executor.open();
   }
@@ -157,7 +137,6 @@ export class HostRuns implements Runs {
     this.#executor.watcher = watcher;
   }
 
-  /** Number of readers. */
   get followers(): number {
     return this.#followers.size;
   }
@@ -239,11 +218,8 @@ export class HostRuns implements Runs {
   }
 
   async doing(run: string): Promise<Doing | undefined> {
-    const { journal } = this.#parts;
-    const doing = this.#executor.doing(run);
-    if (doing !== undefined) return doing;
-    const row = await this.get(run);
-    return await idleFor(row, { journal, now: this.now(run), paused: this.#paused.of(row.agent) });
+    const idle = { journal: this.#parts.journal, now: this.now(run), paused: this.#executor.paused };
+    return this.#executor.doing(run) ?? (await idleFor(await this.get(run), idle));
   }
 
   now(run: string): number {
@@ -305,27 +281,11 @@ export class HostRuns implements Runs {
   }
 
   agents(): readonly AgentInfo[] {
-    return [...this.#parts.revisions.current.agents.values()].map((agent) => {
-      const paused = this.#paused.of(agent.name);
-      return { ...infoOf(agent), ...(paused === undefined ? {} : { paused }) };
-    });
+    return this.#executor.paused.infos();
   }
 
-  async pauseAgent(name: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
-    return await this.#paused.pause(this.#agentOf(name), said);
-  }
-
-  async resumeAgent(name: string): Promise<boolean> {
-    const taken = await this.#paused.resume(this.#agentOf(name));
-    this.#executor.look();
-    return taken;
-  }
-
-  #agentOf(name: string): string {
-    if (typeof name !== "string" || !isName(name))
-      throw new VenturiError("agent.pause", "invalid_input", "name the agent");
-    return agentNamed(this.#parts.revisions.current.agents, name).name;
-  }
+  readonly pauseAgent: NonNullable<Runs["pauseAgent"]> = (name, said) => this.#executor.paused.pause(name, said);
+  readonly resumeAgent: NonNullable<Runs["resumeAgent"]> = (name) => this.#executor.paused.resume(name);
 
   drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {
     this.#begin.stop();
