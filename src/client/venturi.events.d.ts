@@ -782,10 +782,10 @@ export type RunPaused = {
     from: number;
     ms: number;
   }>;
-  reason?: string;
   by?: string;
   signal?: number;
   agent?: string;
+  reason?: string;
 };
 
 export type RunResumed = {

@@ -1035,10 +1035,10 @@ class RunPaused(Model):
     seq: int
     at: float
     waited: list[RunPausedWaited] | None = None
-    reason: str | None = None
     by: str | None = None
     signal: int | None = None
     agent: str | None = None
+    reason: str | None = None
 
 
 class RunContinuedWaited(Model):
