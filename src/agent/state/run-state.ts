@@ -76,9 +76,8 @@ export class RunState {
   readonly callIds = new LazySet<string>();
   /** Full outputs of truncated results, or where they are. */
   readonly cutResults = new LazyMap<string, WholeOutput>();
-  /** Somebody has it wait between two rounds. */
+  /** Somebody has it wait between two rounds, or all runs of its agent. */
   paused = false;
-  /** It waits with all runs of its agent. */
   agentPaused = false;
   /** Deferred tools that the model has found, in that order. */
   readonly foundTools = new LazySet<string>();

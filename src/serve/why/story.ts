@@ -133,6 +133,12 @@ export class Story {
     return this.#shares;
   }
 
+  /** Who paused it last, and why, as the end of a sentence. */
+  pausedBy(name: string): string {
+    const { by, reason } = this.pauses.get(name) ?? {};
+    return `${by === undefined ? "" : ` by ${by}`}${reason === undefined ? "" : `: ${reason.trim().slice(0, 300)}`}`;
+  }
+
   /** What the run is waiting for. */
   get now(): TimePart {
     return this.times.segments.at(-1)?.part ?? this.times.now.part;

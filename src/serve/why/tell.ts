@@ -114,7 +114,7 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "down":
       return `${of} nobody worked on it: ${crashIn(story, name)}`;
     case "paused":
-      return `${of} ${name === "" ? "it" : name} was paused${pausedBy(story, name)}`;
+      return `${of} ${name === "" ? "it" : name} was paused${story.pausedBy(name)}`;
     case "client":
       return `${of} the run waited for its reader${name === "" ? "" : ` (${name})`}`;
     case "journal":
@@ -132,12 +132,6 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "runtime":
       return `${of} went into Venturi itself`;
   }
-}
-
-/** Who paused it last, and why. */
-function pausedBy({ pauses }: Story, name: string): string {
-  const { by, reason } = pauses.get(name) ?? {};
-  return `${by === undefined ? "" : ` by ${by}`}${reason === undefined ? "" : `: ${trim(reason)}`}`;
 }
 
 function crashIn(story: Story, name: string): string {
