@@ -48,7 +48,6 @@ export class RunState {
   active: Handover | undefined;
   /** The agent that a call of this round hands the run to. */
   handedTo: (Handover & { readonly call: string }) | undefined;
-  /** The revision of its agent the run last went on with, when that changed. */
   revision: string | undefined;
   readonly spending = new Spending();
   toolCalls = 0;
