@@ -5,7 +5,7 @@
 //   npm run test:slow    those: whole services under kills, attacks and load, the packed package, the example programs, and every case of the sweeps of
 //                        which npm test tries a sample (test/sweep.ts)
 //   npm run test:random  npm test with other cases of the property tests each time (test/seed.ts)
-const { globSync, mkdtempSync, rmSync, statfsSync } = require("node:fs");
+const { chmodSync, globSync, mkdtempSync, rmSync, statfsSync } = require("node:fs");
 
 const file = (name) => `dist/test/${name}.test.js`;
 const slow = [
@@ -87,6 +87,7 @@ function useMemory() {
     const { bavail, bsize } = statfsSync(memory);
     if (bavail * bsize < 4 * 1024 ** 3) return;
     const folder = mkdtempSync(`${memory}/venturi-`);
+    chmodSync(folder, 0o755); // root's PostgreSQL runs as somebody else
     process.env.TMPDIR = folder;
     process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   } catch {

@@ -147,7 +147,8 @@ describe("what a service measures of itself", function () {
     expect(trace).to.include('"venturi.wait queue"');
     await service.host.runs.cancel(run);
     const ended = await until(async () => lines.find(({ fields }) => fields.run === run && "queuedMs" in fields));
-    expect(ended.fields.queuedMs).to.be.closeTo(waited * 1_000, 1);
+    // Both are taken when it begins, a few steps apart.
+    expect(ended.fields.queuedMs).to.be.closeTo(waited * 1_000, 50);
   });
 
   it("runs that nobody can execute: a gauge, the service's state and the log", async () => {

@@ -143,6 +143,7 @@ describe("an agent with skills", () => {
       if (event.type === "tool.started" && event.name === "wait") break;
     }
     await run.pause();
+    await new Promise((resolve) => setTimeout(resolve, 300)); // until the run has heard of it: it reads signals as they come
     gate.resolve();
     for await (const event of run.events()) if (event.type === "run.paused") break;
     await first.close();

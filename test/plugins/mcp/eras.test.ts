@@ -58,7 +58,7 @@ describe("mcp: revisions of the protocol", () => {
   });
 
   it("a stdio server that ignores the question is initialized on the same process", async () => {
-    expect(revisionOf(await stdio("silent", { connectTimeout: "1s" }))).to.equal("2025-06-18");
+    expect(revisionOf(await stdio("silent", { connectTimeout: "3s" }))).to.equal("2025-06-18");
     expect(starts()).to.equal(1);
   });
 
