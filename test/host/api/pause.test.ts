@@ -79,6 +79,9 @@ describe("pausing over the API", function () {
     throw new Error(`there was no ${type}`);
   };
 
+  /** A run reads signals as they come, not at once when they are stored. */
+  const heard = () => new Promise((resolve) => setTimeout(resolve, 300));
+
   /** Only what takes a good part of the time is told, so the pause has to grow first. */
   const told = async (run: string, words: string): Promise<void> => {
     const call = { op: "run.why", path: `/v1/runs/${run}/why` };
@@ -93,6 +96,7 @@ describe("pausing over the API", function () {
   it("a run is paused and resumed by the client, and its time is called paused", async () => {
     const run = await working();
     await run.pause({ reason: "until the morning" });
+    await heard();
     shared.letGo?.();
     expect(await until(run.events(), "run.paused")).to.include({ reason: "until the morning", by: "acme" });
     await told(run.id, "it was paused by acme: until the morning");
@@ -108,6 +112,7 @@ describe("pausing over the API", function () {
     await once(socket, "open");
     socket.send(JSON.stringify({ type: "pause", run: run.id, reason: "wait" }));
     while ((await service?.host.journal.signals(run.id, 0))?.length !== 1) await new Promise(setImmediate);
+    await heard();
     shared.letGo?.();
     await until(run.events(), "run.paused");
     socket.send(JSON.stringify({ type: "resume", run: run.id }));

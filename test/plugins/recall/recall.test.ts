@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { openVenturi, type Venturi } from "venturi";
 import { NotesInSqlite } from "../../../plugins/recall-sqlite/notes.ts";
@@ -177,10 +178,13 @@ describe("recall", () => {
   });
 
   it("a store that cannot be read costs the memories, not the answer", async () => {
-    const { venturi, model } = await scripted([["fine"]], config().replace("most: 3", "most: 3, timeout: 1ms"));
+    const { venturi, model } = await scripted([["fine"]]);
+    const file = new DatabaseSync(folder.path("notes.db"));
+    file.exec("DROP TABLE words; DROP TABLE places; DROP TABLE notes");
+    file.close();
     const events = await run(venturi, ana);
     expect(events.at(-1)).to.include({ type: "run.finished", output: "fine" });
-    expect(recalled(events)[0]?.error).to.include({ op: "memory.search", code: "timeout" });
+    expect(recalled(events)[0]?.error).to.include({ op: "memory.search", code: "unavailable" });
     expect(sent(model, 0)).to.not.contain("<recalled>");
   });
 

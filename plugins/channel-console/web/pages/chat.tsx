@@ -7,7 +7,7 @@ import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Inspector } from "../parts/inspector.tsx";
+import { InspectorLater } from "../parts/inspector-later.tsx";
 import { bindPage } from "../parts/palette.tsx";
 import { RunFacts } from "../parts/run-facts.tsx";
 import { StickyScroll } from "../parts/sticky-scroll.tsx";
@@ -168,7 +168,7 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
           {may("start") ? <Composer agent={agent} running={isRunning} send={send} /> : null}
         </div>
         {inspected === undefined || selected === undefined ? null : (
-          <Inspector live={inspected} selected={selected} close={() => setQuery({ select: undefined })} />
+          <InspectorLater live={inspected} selected={selected} close={() => setQuery({ select: undefined })} />
         )}
       </div>
       {forking.value === undefined ? null : (

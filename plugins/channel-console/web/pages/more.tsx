@@ -1,5 +1,6 @@
 // Pages and parts that are loaded when the first of them is opened: one file rather than many small ones.
 export { ForkDialog } from "../parts/fork.tsx";
+export { Inspector } from "../parts/inspector.tsx";
 export { Unfolded } from "../parts/unfolded.tsx";
 export { ApprovalsPage } from "./approvals.tsx";
 export { ComparePage } from "./compare.tsx";
