@@ -95,7 +95,8 @@ export function profileOf(decisions: Decisions): Profile {
     watched,
     budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
     schedule: decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none",
-    webhook: decisions.chance(0.08),
+    // It reads the feed too: two readers that come at different times share what is known.
+    webhook: decisions.chance(watched ? 0.5 : 0.08),
     receiverFails: decisions.pick(shares),
     reloads: decisions.chance(0.15),
     pauses: share(0.2),

@@ -87,4 +87,9 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
     from: 'if (end?.type === "run.failed")\n        return causeOfError(story, end.error);',
     to: 'if (end?.type === "run.failed")\n        return "cancelled";',
   },
+  "the feed takes a queued run for one that has begun": {
+    file: "src/host/runs/feed-elsewhere.js",
+    from: "known.started = row.head > 0;",
+    to: "known.started = true;",
+  },
 };

@@ -27,6 +27,8 @@ interface Target {
   /** Whether this process executes the run and tells of it itself. */
   isHere(run: string): boolean;
   tell(tenant: string, item: FeedItem): void;
+  /** Of a queued run: who hears this is not told again when it begins, others are. */
+  foretell(tenant: string, item: FeedItem & { readonly run: string }): void;
 }
 
 /** Notices what happens to runs of other processes by comparing the journal's lists with what is known, from `begin` to `end`. */
@@ -119,8 +121,9 @@ export class ElsewhereWatch {
     const known = this.#known.get(run) ?? nothingOf(tenant, agent);
     if (known.ended || (!isNew && row.head <= known.head)) return;
     this.#known.set(run, known);
-    if (!known.started) this.#tell(tenant, startedItem(row));
-    known.started = true;
+    if (row.head === 0) this.#target.foretell(tenant, startedItem(row));
+    else if (!known.started) this.#tell(tenant, startedItem(row));
+    known.started = row.head > 0;
     // If one of these fails, the next look finds the same news again.
     await this.#compareQuestions(row, known);
     if (row.state === "done") await this.#tellEnd(row, known);
@@ -186,7 +189,7 @@ const nothingOf = (tenant: string, agent: string): Known => ({
   questions: new Map(),
 });
 
-const startedItem = ({ run, agent, session, createdAt, request }: RunRow): FeedItem => ({
+const startedItem = ({ run, agent, session, createdAt, request }: RunRow): FeedItem & { readonly run: string } => ({
   type: "run.started",
   run,
   agent,

@@ -4,11 +4,16 @@ import type { FeedItem, FeedQuery } from "../../core/run/feed.ts";
 /** Items kept for a reader that does not take them. */
 const mostQueued = 1_000;
 
+/** Queued runs remembered for a reader; of older ones it hears twice. */
+const mostEarly = 10_000;
+
 /** One reader of the feed. A slow one loses items and gets a notice of it, instead of making memory grow. */
 export class FeedReader {
   readonly #query: FeedQuery;
   readonly #clock: Clock;
   #queue: FeedItem[] = [];
+  /** Runs it has heard of while they were queued. */
+  readonly #early = new Set<string>();
   #wake: (() => void) | undefined;
 
   constructor(query: FeedQuery, clock: Clock) {
@@ -31,9 +36,23 @@ export class FeedReader {
   }
 
   take(item: FeedItem): void {
-    if (this.#queue.length >= mostQueued) this.#queue = [{ type: "feed.gap", at: this.#clock.now() }];
+    if (item.type === "run.started" && this.#early.delete(item.run)) return;
+    if (this.#queue.length >= mostQueued) {
+      this.#queue = [{ type: "feed.gap", at: this.#clock.now() }];
+      this.#early.clear();
+    }
     this.#queue.push(item);
     this.#wake?.();
+  }
+
+  /** The start of a run that is queued; not told again when it begins. */
+  takeEarly(item: FeedItem & { readonly run: string }): void {
+    this.take(item);
+    this.#early.add(item.run);
+    for (const run of this.#early) {
+      if (this.#early.size <= mostEarly) return;
+      this.#early.delete(run);
+    }
   }
 
   async *items(): AsyncGenerator<readonly FeedItem[]> {

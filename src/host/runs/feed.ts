@@ -96,6 +96,9 @@ export class Feed {
     return new ElsewhereWatch(this.#parts.journal, {
       isHere: (run) => this.#executing.has(run),
       tell: (tenant, item) => this.#tell(tenant, item),
+      foretell: (tenant, item) => {
+        for (const reader of this.#readers) if (reader.wants(tenant, item)) reader.takeEarly(item);
+      },
     });
   }
 

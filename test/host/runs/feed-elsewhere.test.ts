@@ -16,7 +16,8 @@ describe("the feed's watch of other processes", () => {
   async function setUp() {
     const journal = new MemoryJournal({ clock: new VirtualClock(), keep: 10, lease: 10_000 });
     const told: string[] = [];
-    const watch = new ElsewhereWatch(journal, { isHere: () => false, tell: (_, { type }) => told.push(type) });
+    const tell = (_: string, { type }: { readonly type: string }) => told.push(type);
+    const watch = new ElsewhereWatch(journal, { isHere: () => false, tell, foretell: tell });
     const { read } = journal;
     let failures = 0;
     journal.read = (...given) => {

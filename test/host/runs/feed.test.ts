@@ -3,6 +3,7 @@ import { MemoryJournal } from "../../../plugins/memory/journal.ts";
 import type { Claim } from "../../../src/core/journal/journal.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { DigestFold } from "../../../src/core/run/digest.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 import type { FeedItem, FeedQuery } from "../../../src/core/run/feed.ts";
 import { Feed } from "../../../src/host/runs/feed.ts";
 import { Followers } from "../../../src/journal/followers.ts";
@@ -61,4 +62,69 @@ describe("a tick of the feed", () => {
       expect(await ticked(query)).to.deep.equal(runs);
     });
   }
+});
+
+describe("a reader of the feed that comes while a run is queued", () => {
+  const request = { agent: "helper", input: { text: "hi" } };
+
+  /** Two readers: one from the beginning, one from when the first has heard of the queued run. */
+  async function setUp() {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
+    const feed = new Feed({ journal, followers: new Followers({ journal, clock }), clock, log: silentLog });
+    const left = new AbortController();
+    const readings: Promise<void>[] = [];
+    const watch = () => {
+      const told: string[] = [];
+      const read = async () => {
+        for await (const batch of feed.watch({ signal: left.signal }))
+          for (const { type } of batch) if (type !== "tick") told.push(type);
+      };
+      readings.push(read());
+      return told;
+    };
+    const first = watch();
+    await clock.advance(1_000);
+    await journal.enqueue({ run: "run_1", tenant: "t", session: undefined, request });
+    await clock.advance(1_000);
+    expect(first).to.deep.equal(["feed.opened", "run.started"]);
+    const second = watch();
+    await clock.advance(1_000);
+    const begin = async () => {
+      const [claim] = await journal.claim("w", 1);
+      if (claim === undefined) throw new Error("not claimed");
+      return claim;
+    };
+    const store = ({ ownership }: Claim) => {
+      const started = { type: "run.started", agent: "helper", input: { text: "hi" }, run: "run_1", seq: 1, at: 1 };
+      return journal.append([{ ownership, events: [started as RunEvent] }]);
+    };
+    const close = async () => {
+      left.abort();
+      await Promise.all(readings);
+      await journal.close();
+    };
+    return { clock, feed, first, second, begin, store, close };
+  }
+
+  it("is told of its start in this process, and one that knew of it is not told again", async () => {
+    const { clock, feed, first, second, begin, store, close } = await setUp();
+    const claim = await begin();
+    const over = feed.began(claim, new DigestFold("run_1", request));
+    await store(claim);
+    await clock.advance(2_000);
+    over();
+    await close();
+    expect(second).to.deep.equal(["feed.opened", "run.started"]);
+    expect(first).to.deep.equal(["feed.opened", "run.started"]);
+  });
+
+  it("is told of its start in another process, and one that knew of it is not told again", async () => {
+    const { clock, first, second, begin, store, close } = await setUp();
+    await store(await begin());
+    await clock.advance(2_000);
+    await close();
+    expect(second).to.deep.equal(["feed.opened", "run.started"]);
+    expect(first).to.deep.equal(["feed.opened", "run.started"]);
+  });
 });
