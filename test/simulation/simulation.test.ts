@@ -44,7 +44,7 @@ describe("the simulated service", () => {
 
   it("finds planted faults", () => {
     for (const name of ["a fenced owner goes on", "no question before a repetition", "a placeholder seals a call"]) {
-      const { status, text } = simulate("--mutant", name, "--seeds", "200");
+      const { status, text } = simulate("--mutant", name, "--seeds", "1000");
       expect(status, `${name}: ${text}`).to.equal(0);
       expect(text).to.match(/^seed \d+: /m);
     }
