@@ -64,7 +64,8 @@ async function answerInterrupts(
     const approved = status === "resolved" && !refused;
     const answer = isInput && approved && payload !== undefined ? { answer: payload } : {};
     await runs.signal(asked.run, "approve", { call, approved, by, ...answer }, `approve:${call}`);
-    waiting ??= { run: asked.run, after: asked.seq };
+    // The client has seen everything up to the last question that it answers.
+    waiting = { run: asked.run, after: Math.max(asked.seq, waiting?.after ?? 0) };
   }
   return waiting;
 }

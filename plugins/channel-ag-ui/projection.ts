@@ -119,6 +119,10 @@ export class AgUiProjection {
         const interrupt = { id: interruptId(event), reason: kind, message, responseSchema, metadata };
         return this.#finish({ outcome: { type: "interrupt", interrupts: [interrupt] } });
       }
+      case "question.answered": {
+        const { call, answered, answer, reason } = event;
+        return dataFrame({ type: "CUSTOM", name: "question.answered", value: { call, answered, answer, reason } });
+      }
       default:
         return "";
     }

@@ -1,7 +1,9 @@
+import { isAsked } from "venturi/internal";
 import {
   type Channel,
   type ChannelHost,
   definePlugin,
+  type RunEvent,
   type RunRow,
   type Runs,
   type ServedRun,
@@ -30,7 +32,7 @@ export default definePlugin({
     project: new UiProjection(run).project,
     heartbeat: heartbeatFrame,
     failed: failureFrame,
-    until: isQuestion,
+    until: isAsked,
   }),
   create: (options): Channel<FastifyInstance> => ({
     mount(host) {
@@ -54,10 +56,10 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, c
     const { id, messages } = request.body;
     const opening = { host, request, reply, channel: "ai-sdk", onDisconnect, compat };
     const approvals = approvalsIn(messages);
-    const [first] = approvals;
-    if (first !== undefined) {
+    if (approvals.length > 0) {
       const served = await goOn(host, { request, reply, onDisconnect, approvals });
-      await send(served, first.seq);
+      // The page has seen everything up to the last question that it answers; earlier ones of the step may be among them.
+      await send(served, Math.max(...approvals.map(({ seq }) => seq)));
       return reply;
     }
     const metadata = { chat: id, caller: host.caller(request).id };
@@ -68,7 +70,7 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, c
   });
 }
 
-/** Answers the approvals a run waits for; the stream continues after the last question. */
+/** Answers what a run waits for; the stream continues after the last question, and says what was answered if another was faster. */
 async function goOn(
   host: ChannelHost<FastifyInstance>,
   {
@@ -86,9 +88,10 @@ async function goOn(
   const runs = host.runsFor(request);
   const by = host.caller(request).id;
   let run = "";
-  for (const { call, approved, reason, ...approval } of approvals) {
+  for (const { call, approved, reason, answer, ...approval } of approvals) {
     run = approval.run;
-    const body = { call, approved, by, ...(reason === undefined ? {} : { reason }) };
+    const said = { ...(reason === undefined ? {} : { reason }), ...(answer === undefined ? {} : { answer }) };
+    const body = { call, approved, by, ...said };
     await runs.signal(run, "approve", body, `approve:${call}`);
   }
   reply.header("x-venturi-run", run);
@@ -109,7 +112,10 @@ function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): v
     const row = await latest(runs, { agent, chat, caller: host.caller(request).id });
     if (row === undefined || row.state === "done") return reply.code(204).send();
     reply.header("x-vercel-ai-ui-message-stream", "v1").header("x-venturi-run", row.run);
-    await send({ host, runs, run: row.run, reply, channel: "ai-sdk", onDisconnect: "continue" }, 0);
+    const open = new Set((await runs.pending(row.run)).map(({ call }) => call));
+    // The stream begins with questions that are answered by now: it goes on past them.
+    const until = (event: RunEvent) => isAsked(event) && (event.seq > row.head || open.has(event.call));
+    await send({ host, runs, run: row.run, reply, channel: "ai-sdk", onDisconnect: "continue" }, 0, until);
     return reply;
   });
 }
@@ -123,12 +129,10 @@ async function latest(
   return rows.find(({ request: { metadata } }) => metadata?.chat === wanted.chat && metadata.caller === wanted.caller);
 }
 
-const isQuestion = (event: { readonly type: string }): boolean => event.type === "approval.requested";
-
-/** An approval request ends the stream, since useChat answers with a new request; the run waits. */
-async function send(served: ServedRun, after: number): Promise<void> {
-  const projection = new UiProjection(served.run);
-  await streamRun({ ...served, after, until: isQuestion }, projection.project, {
+/** A question ends the stream, since useChat answers with a new request; the run waits. */
+async function send(served: ServedRun, after: number, until: (event: RunEvent) => boolean = isAsked): Promise<void> {
+  const projection = new UiProjection(served.run, until);
+  await streamRun({ ...served, after, until }, projection.project, {
     failed: failureFrame,
     heartbeat: heartbeatFrame,
   });

@@ -14,6 +14,7 @@ const UiPart = z.looseObject({
   input: z.unknown().optional(),
   output: z.unknown().optional(),
   errorText: z.string().optional(),
+  data: z.unknown().optional(),
   approval: z
     .looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().optional() })
     .optional(),

@@ -1,4 +1,4 @@
-import { exactJson, shownOutput, withCost } from "venturi/internal";
+import { exactJson, isAsked, shownOutput, withCost } from "venturi/internal";
 import type { EventOf, RunEvent, VenturiError } from "venturi/plugin";
 import { dataFrame } from "venturi/plugin/channel";
 import { argumentsObject } from "venturi/plugin/provider";
@@ -15,13 +15,16 @@ export const heartbeatFrame = (): string =>
 /** A run as the AI SDK's UI message stream: one message, a step per round, the agent's tools as dynamic tool parts. */
 export class UiProjection {
   readonly #run: string;
+  readonly #stops: (event: RunEvent) => boolean;
   #begun = false;
   #step = false;
   #part = 0;
   #open: { kind: "text" | "reasoning"; id: string } | undefined;
 
-  constructor(run: string) {
+  /** `stops`: whether the stream ends here, for the page to answer. */
+  constructor(run: string, stops: (event: RunEvent) => boolean = isAsked) {
     this.#run = run;
+    this.#stops = stops;
   }
 
   readonly project = (event: RunEvent): string => {
@@ -88,16 +91,16 @@ export class UiProjection {
           ? dataFrame({ type: "tool-input-available", ...tool(event), input: event.arguments })
           : "";
         const asked = dataFrame({ type: "tool-approval-request", approvalId: id, toolCallId: event.call });
-        return origin + asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
+        return origin + asked + this.#wait(event);
       }
       case "question.asked": {
-        const { run, call, kind, name, message, schema, choices, url, fallback, until } = event;
-        const data = { run, call, kind, name, message, schema, choices, url, fallback, until };
-        return dataFrame({ type: "data-question", id: call, data });
+        const { run, seq, call, kind, name, message, schema, choices, url, fallback, until, origin } = event;
+        const data = { run, seq, call, kind, name, message, schema, choices, url, fallback, until, origin };
+        return dataFrame({ type: "data-question", id: call, data }) + this.#wait(event);
       }
       case "question.answered": {
-        const { run, call, answered, answer } = event;
-        return dataFrame({ type: "data-question", id: call, data: { run, call, answered, answer } });
+        const { run, call, answered, answer, reason } = event;
+        return dataFrame({ type: "data-question", id: call, data: { run, call, answered, answer, reason } });
       }
       default:
         return "";
@@ -132,6 +135,11 @@ export class UiProjection {
     if (!this.#step) return closing;
     this.#step = false;
     return closing + dataFrame({ type: "finish-step" });
+  }
+
+  #wait(event: RunEvent): string {
+    if (!this.#stops(event)) return "";
+    return this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
   }
 
   #finish(event: EventOf<"run.finished">): string {

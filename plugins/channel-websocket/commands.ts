@@ -41,7 +41,7 @@ export const Command = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("unsubscribe"), run }),
   z.strictObject({ type: z.literal("feed"), id, agent: z.string().min(1).optional() }),
   z.strictObject({ type: z.literal("unfeed") }),
-  z.strictObject({ type: z.literal("cancel"), run, reason: z.string().max(1000).optional() }),
+  z.strictObject({ type: z.literal("cancel"), id, run, reason: z.string().max(1000).optional() }),
   z.strictObject({
     type: z.literal("interrupt"),
     id,
@@ -50,6 +50,7 @@ export const Command = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     type: z.literal("approve"),
+    id,
     run,
     call: z.string(),
     approved: z.boolean(),
@@ -59,15 +60,16 @@ export const Command = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     type: z.literal("answer"),
+    id,
     run,
     call: z.string(),
     answer: z.unknown().optional().describe("of a question; has to fit its schema and choices"),
     decline: z.boolean().optional(),
     reason: z.string().max(4000).optional(),
   }),
-  z.strictObject({ type: z.literal("message"), run, text: z.string().min(1) }),
-  z.strictObject({ type: z.literal("pause"), run, reason: z.string().max(4000).optional() }),
-  z.strictObject({ type: z.literal("resume"), run }),
+  z.strictObject({ type: z.literal("message"), id, run, text: z.string().min(1) }),
+  z.strictObject({ type: z.literal("pause"), id, run, reason: z.string().max(4000).optional() }),
+  z.strictObject({ type: z.literal("resume"), id, run }),
   z.strictObject({ type: z.literal("ping"), id }),
 ]);
 export type Command = z.output<typeof Command>;

@@ -17,14 +17,15 @@ const tries = 3;
 /**
  * Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. The answer for yes is a
  * random number per question: no text that a model or tool printed earlier can contain it, so it cannot trick the user into
- * approving.
+ * approving. `settled`: nobody has to answer any more.
  */
-export async function askPerson(event: AskedEvent): Promise<Answer> {
+export async function askPerson(event: AskedEvent, settled: AbortSignal): Promise<Answer> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     return { approved: false, reason: "nobody is at the terminal to answer" };
   }
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
+  const signal = AbortSignal.any([interrupted.signal, settled]);
   // Readline captures Ctrl-C; the run must get it.
   ask.on("SIGINT", () => {
     interrupted.abort();
@@ -32,11 +33,11 @@ export async function askPerson(event: AskedEvent): Promise<Answer> {
   });
   try {
     if (event.type === "question.asked") {
-      return answerOf(event, await ask.question(inputQuestionOf(event), { signal: interrupted.signal }));
+      return answerOf(event, await ask.question(inputQuestionOf(event), { signal }));
     }
     for (let left = tries; left > 0; left--) {
       const number = String(randomInt(100, 1_000));
-      const answer = await ask.question(questionOf(event, number), { signal: interrupted.signal });
+      const answer = await ask.question(questionOf(event, number), { signal });
       const verdict = verdictOf(answer, number);
       if (verdict !== undefined) return verdict;
     }

@@ -1,7 +1,7 @@
 import { messageOf, wrap } from "../core/errors/errors.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import { isTerminal, type TerminalEvent } from "../core/run/events.ts";
-import { type AskedEvent, isAsked } from "../core/run/questions.ts";
+import { type AskedEvent, isAnswered, isAsked } from "../core/run/questions.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import type { Printer } from "./printer.ts";
 import { show } from "./screen.ts";
@@ -9,8 +9,11 @@ import { show } from "./screen.ts";
 export interface Watch {
   readonly runs: Runs;
   readonly printer: Printer;
-  /** Called when a tool needs approval; without a terminal it is refused. */
-  readonly approve: (event: AskedEvent) => Promise<{ approved: boolean; reason?: string; answer?: unknown }>;
+  /** Called when a person is asked; without a terminal it is refused. `settled` aborts when somebody else answers, or the time is up. */
+  readonly approve: (
+    event: AskedEvent,
+    settled: AbortSignal,
+  ) => Promise<{ approved: boolean; reason?: string; answer?: unknown }>;
 }
 
 /** Starts a run and prints it. */
@@ -28,11 +31,12 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
     runs.cancel(run, "interrupted at the terminal").catch(() => process.exit(1));
   };
   /** An answer that does not fit is asked for again. */
-  const ask = async (event: AskedEvent): Promise<void> => {
+  const ask = async (event: AskedEvent, settled: AbortSignal): Promise<void> => {
     for (;;) {
-      const body = { call: event.call, by: "terminal", ...(await approve(event)) };
+      const body = { call: event.call, by: "terminal", ...(await approve(event, settled)) };
       try {
-        await runs.signal(run, "approve", body, `approve:${event.call}`);
+        const taken = !settled.aborted && (await runs.signal(run, "approve", body, `approve:${event.call}`));
+        if (!taken && !stopping) show(process.stderr, tooLate);
         return;
       } catch (thrown) {
         if (!body.approved || wrap("cli.run", thrown).code !== "invalid_input") throw thrown;
@@ -46,13 +50,39 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
       for (const event of batch) {
         printer.print(event);
         if (isTerminal(event)) return event;
-        if (isAsked(event) && (await isOpen(runs, event))) await ask(event);
+        if (isAsked(event) && (await isOpen(runs, event))) await untilSettled(runs, event, ask);
       }
     }
   } finally {
     process.off("SIGINT", onInterrupt);
   }
   throw new Error("the run's events ended without its end");
+}
+
+const tooLate = "\nthis needs no answer any more: somebody else answered, or the time is up\n";
+
+/** Asks, and watches meanwhile whether the question is settled in another way. */
+async function untilSettled(
+  runs: Runs,
+  event: AskedEvent,
+  ask: (event: AskedEvent, settled: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const settled = new AbortController();
+  const asked = new AbortController();
+  const watch = async () => {
+    const from = { after: event.seq, passive: true, signal: asked.signal };
+    for await (const batch of runs.follow(event.run, from)) {
+      if (batch.some((next) => isTerminal(next) || (isAnswered(next) && next.call === event.call))) break;
+    }
+    settled.abort();
+  };
+  const watching = watch().catch(() => {}); // the follower that prints tells what is wrong
+  try {
+    await ask(event, settled.signal);
+  } finally {
+    asked.abort();
+    await watching;
+  }
 }
 
 /** A forked run begins with questions that were answered in the original. */
