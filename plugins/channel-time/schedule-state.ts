@@ -42,16 +42,20 @@ export class ScheduleStates {
     return await this.#change(schedule, (state) => state ?? { since: now, through: now, starts: [] });
   }
 
-  /** Settled starts are added once each, whichever replica tells of them first. */
-  async settled(schedule: StoredSchedule, news: ScheduleState): Promise<void> {
-    await this.#change(schedule, (state) => {
+  /**
+   * Settled starts are added once each, whichever replica tells of them first. The earliest beginning stays: a replica whose clock is
+   * ahead takes a later one, and has not looked at what lies between.
+   */
+  async settled(schedule: StoredSchedule, news: ScheduleState): Promise<ScheduleState> {
+    return await this.#change(schedule, (state) => {
       const known = state?.starts ?? [];
       const fresh = news.starts.filter(
         ({ time, run }) => !known.some((each) => each.time === time && (each.run || !run)),
       );
       const old = known.filter(({ time }) => !fresh.some((each) => each.time === time));
       const starts = [...fresh, ...old].sort((left, right) => right.time - left.time).slice(0, mostKept);
-      return { since: news.since, through: news.through, starts };
+      const { since, through } = state === undefined || news.since <= state.since ? news : state;
+      return { since, through: Math.min(through, news.through), starts };
     });
   }
 

@@ -89,7 +89,7 @@ export class ScheduleWatch {
     this.#dueAt = Math.min(dueAt, now + storeAgain);
     this.#unstored = [...this.#unstored, ...missed];
     if (this.#unstored.length > 0 || wasSetBack) {
-      await states.settled(definition, { since, through, starts: this.#unstored });
+      this.#state = await states.settled(definition, { since, through, starts: this.#unstored });
       this.#unstored = [];
     }
     this.#dueAt = dueAt;

@@ -22,6 +22,11 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
     from: "state ?? { since: now, through: now, starts: [] }",
     to: "({ since: now, through: now, starts: [] })",
   },
+  "a schedule begins when the clock that is ahead has it": {
+    file: "plugins/channel-time/schedule-state.js",
+    from: "state === undefined || news.since <= state.since ? news : state;",
+    to: "news;",
+  },
   "a delivery that failed counts as done": {
     file: "plugins/channel-time/courier.js",
     from: 'if (delivered.kind === "ok")',

@@ -88,6 +88,23 @@ describe("a schedule", () => {
     await service.host.runs.cancel((await states.read(each.definition))?.starts[0]?.run ?? "");
   });
 
+  for (const [when, now] of [
+    ["while", 12],
+    ["after", 38],
+  ] as const) {
+    it(`makes up for what only a replica with a clock ahead was there for, ${when} that clock is ahead`, async () => {
+      const each = await schedule({ catchUp: "2h" });
+      const { watches, fresh } = replicas(each, 2);
+      const [ahead, right] = watches;
+      await ahead?.look(noon + 25 * minute);
+      await right?.look(noon + minute);
+      await settle(ahead, noon + 35 * minute);
+      await settle(fresh(), noon + now * minute);
+      const wanted = now > 20 ? ["12:10", "12:20", "12:30"] : ["12:10", "12:30"];
+      expect(await startsOf(each)).to.deep.equal(wanted);
+    });
+  }
+
   it("does not make up for times before it existed", async () => {
     const each = await schedule();
     const [watch] = replicas(each).watches;
