@@ -49,6 +49,7 @@ describe("keys and the console", function () {
     await other.page.waitForSelector("text=Sign in to Venturi");
     await other.close();
     await page.click("button[title^='Signed in']");
+    await page.click("[data-act=confirm]");
     await page.waitForSelector("text=Sign in to Venturi");
     expect(await page.evaluate("JSON.stringify({ ...sessionStorage })")).not.to.include(secret);
     await expectClean();
