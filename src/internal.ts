@@ -2,7 +2,7 @@
  * What the plugins in this repository share with the runtime beyond `venturi/plugin`. No API: it changes without notice, and
  * packages of @venturi use it in the very version they were released with.
  */
-export { readSchema } from "./agent/schema/json-schema.ts";
+export { faultOf, readSchema } from "./agent/schema/json-schema.ts";
 export { codes, isCode } from "./core/errors/codes.ts";
 export { complaintsOf } from "./core/errors/complaints.ts";
 export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts";

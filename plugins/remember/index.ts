@@ -1,4 +1,12 @@
-import { applyPatch, Documents, MemoryOwners, MemoryScope, PatchOperation, readSchema } from "venturi/internal";
+import {
+  applyPatch,
+  Documents,
+  faultOf,
+  MemoryOwners,
+  MemoryScope,
+  PatchOperation,
+  readSchema,
+} from "venturi/internal";
 import {
   definePlugin,
   fromToolOptions,
@@ -88,16 +96,15 @@ export default definePlugin({
 });
 
 function problemsOf(schema: Options["schema"], initial: unknown, most: number) {
-  let known: ReturnType<typeof readSchema>;
-  try {
-    known = readSchema(schema);
-  } catch (thrown) {
-    return [{ path: ["schema"], message: thrown instanceof Error ? thrown.message : String(thrown) }];
-  }
-  const wrong = known.problems(initial).map(({ path, message }) => ({
-    path: ["initial"],
-    message: `does not fit the schema: ${path} ${message}`.replace("  ", " "),
-  }));
+  const fault = faultOf(schema);
+  if (fault !== undefined)
+    return [{ path: ["schema", ...fault.path], message: `not a valid JSON Schema: ${fault.message}` }];
+  const wrong = readSchema(schema)
+    .problems(initial)
+    .map(({ path, message }) => ({
+      path: ["initial"],
+      message: `does not fit the schema: ${path} ${message}`.replace("  ", " "),
+    }));
   const size = JSON.stringify(initial).length;
   return size <= most
     ? wrong

@@ -1,4 +1,4 @@
-import { VenturiError } from "../../core/errors/errors.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { excessOf, type ValueLimits } from "../../core/values/value-limits.ts";
 import { type Check, Checking, every, type Problem, TooCostly } from "./check.ts";
 import { checksOf, malformed } from "./keywords.ts";
@@ -19,8 +19,7 @@ export class JsonSchema {
 
   /** Throws `invalid_input` for an invalid schema, one past the limits, or unsupported features. */
   constructor(schema: Schema) {
-    const excess = excessOf(schema, schemaLimits);
-    if (excess !== undefined) throw new VenturiError("schema.read", "invalid_input", `the JSON Schema ${excess}`);
+    mustFitLimits(schema);
     this.#check = new Reading(schema).check;
   }
 
@@ -36,6 +35,36 @@ export class JsonSchema {
   }
 }
 
+function mustFitLimits(schema: Schema): void {
+  const excess = excessOf(schema, schemaLimits);
+  if (excess !== undefined) throw new VenturiError("schema.read", "invalid_input", `the JSON Schema ${excess}`);
+}
+
+/** Why a schema cannot be used, and where in it. */
+export function faultOf(schema: Schema): { path: (string | number)[]; message: string } | undefined {
+  let faulty: object | undefined;
+  try {
+    mustFitLimits(schema);
+    new Reading(schema, (failed) => {
+      faulty ??= failed; // the innermost fails first
+    });
+    return undefined;
+  } catch (thrown) {
+    return { path: pathTo(schema, faulty ?? schema) ?? [], message: messageOf(thrown) };
+  }
+}
+
+/** Within the limits above, so the depth is bounded. */
+function pathTo(from: unknown, wanted: object): (string | number)[] | undefined {
+  if (from === wanted) return [];
+  if (typeof from !== "object" || from === null) return undefined;
+  for (const [key, value] of Object.entries(from)) {
+    const rest = pathTo(value, wanted);
+    if (rest !== undefined) return [Array.isArray(from) ? Number(key) : key, ...rest];
+  }
+  return undefined;
+}
+
 /** Compiles a schema to checks: each subschema once, referenced ones after those that refer to them. */
 class Reading {
   readonly check: Check;
@@ -45,7 +74,10 @@ class Reading {
   /** Subschemas applied to the same value, by schema. */
   readonly #sameValue = new Map<object, object[]>();
 
-  constructor(root: Schema) {
+  readonly #onFault: ((failed: Schema) => void) | undefined;
+
+  constructor(root: Schema, onFault?: (failed: Schema) => void) {
+    this.#onFault = onFault;
     this.#references = new References(root);
     this.check = this.#read(root);
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#read(next);
@@ -59,14 +91,7 @@ class Reading {
     const known = this.#checks.get(schema);
     if (known !== undefined) return known;
     this.#checks.set(schema, undefined);
-    const checks = checksOf(schema, {
-      part: (inner) => this.#read(inner),
-      whole: (inner) => {
-        this.#note(schema, inner);
-        return this.#read(inner);
-      },
-    });
-    if (schema.$ref !== undefined) checks.unshift(this.#follow(schema));
+    const checks = this.#checksOf(schema);
     const all = every(checks);
     const check: Check = (value, checking, path) => {
       checking.spend(1 + checks.length);
@@ -74,6 +99,23 @@ class Reading {
     };
     this.#checks.set(schema, check);
     return check;
+  }
+
+  #checksOf(schema: Schema): Check[] {
+    try {
+      const checks = checksOf(schema, {
+        part: (inner) => this.#read(inner),
+        whole: (inner) => {
+          this.#note(schema, inner);
+          return this.#read(inner);
+        },
+      });
+      if (schema.$ref !== undefined) checks.unshift(this.#follow(schema));
+      return checks;
+    } catch (thrown) {
+      this.#onFault?.(schema);
+      throw thrown;
+    }
   }
 
   /** Resolved lazily: references may be cyclic. */

@@ -2,6 +2,7 @@ import type { Approval, ApprovalQuestion, InputQuestion, Shown, Verdict } from "
 import { LazyMap } from "../../core/values/lazy-collections.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
+import { mustBeAnswerable } from "./answers.ts";
 import { type Condition, compileCondition } from "./condition.ts";
 
 /** An approval decision received as a signal. */
@@ -112,6 +113,7 @@ export class Approvals {
 
   async #request(asked: Asked, round: number): Promise<void> {
     const { call, name, origin } = asked;
+    if (isInput(asked)) mustBeAnswerable(asked);
     const until = asked.until ?? this.#run.parts.clock.now() + this.#run.agent.toolPolicy.approvalTimeout;
     const common = { round, call, name, until, ...(origin === undefined ? {} : { origin: { ...origin } }) };
     if (isInput(asked)) {

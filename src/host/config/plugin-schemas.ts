@@ -6,16 +6,18 @@ import { find, keysOf, type MapNode, type Path, placeOf, plain } from "../yaml/t
 export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<void> {
   const paths = schemaPaths(root);
   if (paths.length === 0) return;
-  const { JsonSchema } = await import("../../agent/schema/json-schema.ts");
+  const { faultOf } = await import("../../agent/schema/json-schema.ts");
   for (const path of paths) {
     const node = find(root, path);
     if (node?.kind !== "map") continue;
-    try {
-      new JsonSchema(plain(node) as Record<string, unknown>); // a map is an object
-    } catch (thrown) {
-      const message = `not a valid JSON Schema: ${messageOf(thrown)}`;
-      problems.push({ place: placeOf(root, path), path: pathText(path), message });
-    }
+    const fault = faultOf(plain(node) as Record<string, unknown>); // a map is an object
+    if (fault === undefined) continue;
+    const at = [...path, ...fault.path];
+    problems.push({
+      place: placeOf(root, at),
+      path: pathText(at),
+      message: `not a valid JSON Schema: ${fault.message}`,
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { blocked } from "../../agent/run/guard-filter.ts";
 import { screenSaid } from "../../agent/run/screen-input.ts";
-import { readSchema } from "../../agent/schema/json-schema.ts";
+import { misfit } from "../../agent/tools/answers.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
@@ -137,7 +137,6 @@ function checkChanged(agent: AgentDefinition | undefined, name: string, changed:
   if (!checked.ok) throw new VenturiError(op, "invalid_input", checked.error.message);
 }
 
-/** An answer has to be one of the choices, and to fit the schema; without a schema it is a text. */
 function checkAnswer(asked: EventOf<"question.asked">, { approved, answer, ...others }: SignalBody<"approve">): void {
   const wrong = (message: string) => new VenturiError(op, "invalid_input", message);
   if (others.arguments !== undefined || others.for !== undefined) {
@@ -149,17 +148,8 @@ function checkAnswer(asked: EventOf<"question.asked">, { approved, answer, ...ot
     if (answer !== undefined) throw wrong("answer: a declined question has none; leave it out");
     return;
   }
-  if (asked.url !== undefined && answer === undefined) return;
-  if (answer === undefined) throw wrong("answer: is missing");
-  if (asked.choices !== undefined && !asked.choices.includes(answer as string)) {
-    throw wrong(`answer: must be one of: ${asked.choices.join(", ")}`);
-  }
-  if (asked.schema === undefined) {
-    if (typeof answer !== "string") throw wrong("answer: must be a text");
-    return;
-  }
-  const [problem] = readSchema(asked.schema).problems(answer);
-  if (problem !== undefined) throw wrong(`answer${problem.path && `.${problem.path}`}: ${problem.message}`);
+  const problem = misfit(asked, answer);
+  if (problem !== undefined) throw wrong(`answer${problem}`);
 }
 
 const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");

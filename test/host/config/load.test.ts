@@ -64,6 +64,42 @@ models:
     expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: invalid condition: .*`&&`/);
   });
 
+  it("a schema that cannot be used is told where it is wrong: of inputs, answers and working memory", async () => {
+    const text = `${preamble}providers: { p: { type: sample-provider } }
+tools:
+  notes:
+    type: remember
+    schema:
+      type: object
+      properties:
+        likes: { type: array, items: { type: strng } }
+agents:
+  one: { model: p/m, inputs: { customer: { type: txt } } }
+  two:
+    model: p/m
+    output:
+      type: object
+      properties:
+        when: { anyOf: [{ type: string }, { pattern: "(" }] }
+  three: { model: p/m, output: { properties: { day: { $ref: "#/nope" } } } }
+  four: { model: p/m, inputs: { day: { properties: { on: 3 } } } }
+  five: { model: pp/m }
+  six: { model: man }
+`;
+    const found = await lines({ "venturi.yaml": text });
+    expect(found.map((line) => line.replace(/: .*/, ""))).to.have.members([
+      "venturi.yaml:12:38 tools.notes.schema.properties.likes.items",
+      "venturi.yaml:14:42 agents.one.inputs.customer",
+      "venturi.yaml:20:43 agents.two.output.properties.when.anyOf[1]",
+      "venturi.yaml:21:53 agents.three.output.properties.day",
+      "venturi.yaml:22:38 agents.four.inputs.day",
+      "venturi.yaml:23:18 agents.five.model",
+      "venturi.yaml:24:17 agents.six.model",
+    ]);
+    const [memory] = found.filter((line) => line.includes("tools.notes"));
+    expect(memory).to.match(/not a valid JSON Schema: .*"type" must be one of/);
+  });
+
   it("memories are checked where they are named: by agents, by tools, and their models", async () => {
     const text = `${preamble}providers: { p: { type: sample-provider } }
 memories:
