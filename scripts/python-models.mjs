@@ -106,7 +106,13 @@ function typeOf(schema, name, inner) {
   if (schema.const !== undefined) return `Literal[${python(schema.const)}]`;
   if (schema.enum !== undefined) return `Literal[${schema.enum.map(python).join(", ")}] | str`;
   const options = schema.anyOf ?? schema.oneOf;
-  if (options !== undefined) return [...new Set(options.map((option) => typeOf(option, name, inner)))].join(" | ");
+  if (options !== undefined) {
+    const objects = options.filter(({ properties }) => properties !== undefined);
+    // Each object of a union has a class of its own, named after its first property.
+    const nameOf = ({ properties }) =>
+      objects.length > 1 && properties !== undefined ? name + pascal(Object.keys(properties)[0] ?? "") : name;
+    return [...new Set(options.map((option) => typeOf(option, nameOf(option), inner)))].join(" | ");
+  }
   if (schema.allOf?.length === 1) return typeOf(schema.allOf[0], name, inner);
   switch (schema.type) {
     case "string":

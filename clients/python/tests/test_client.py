@@ -56,10 +56,20 @@ def test_steer_cancel_and_the_error_of_a_run(client: VenturiClient) -> None:
     run = client.start("slow", "go")
     run.steer("in German, please")
     view = run.cancel(reason="enough")
-    assert view.status == "failed"
+    assert view.status == "cancelled"
     with pytest.raises(VenturiError) as raised:
         run.result()
     assert str(raised.value) == "agent.run: stream_interrupted: enough"
+
+
+def test_a_paused_run_goes_on_when_it_is_resumed(client: VenturiClient) -> None:
+    run = client.start("slow", "go")
+    run.pause(reason="until the morning")
+    run.resume()
+    run.cancel()
+    with pytest.raises(VenturiError) as raised:
+        run.pause()
+    assert raised.value.code == "conflict"
 
 
 def test_lists(client: VenturiClient) -> None:

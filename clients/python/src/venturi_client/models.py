@@ -1502,11 +1502,11 @@ class ForkRequestOptions(Model):
     reasoning: ForkRequestOptionsReasoning | None = None
 
 
-class ForkRequestUnanswered(Model):
+class ForkRequestUnansweredAgent(Model):
     agent: str
 
 
-class ForkRequestUnanswered(Model):
+class ForkRequestUnansweredModule(Model):
     module: str
 
 
@@ -1519,7 +1519,7 @@ class ForkRequest(Model):
     instructions: str | None = None
     options: ForkRequestOptions | None = None
     tools: Literal["recorded", "run", "ask"] | str | None = None
-    unanswered: Literal["ask", "fail", "run"] | str | ForkRequestUnanswered | None = None
+    unanswered: Literal["ask", "fail", "run"] | str | ForkRequestUnansweredAgent | ForkRequestUnansweredModule | None = None
     session: str | None = None
 
 
