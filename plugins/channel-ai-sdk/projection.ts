@@ -95,7 +95,9 @@ export class UiProjection {
       }
       case "question.asked": {
         const { run, seq, call, kind, name, message, schema, choices, url, fallback, until, origin } = event;
-        const data = { run, seq, call, kind, name, message, schema, choices, url, fallback, until, origin };
+        // One that is passed was answered; how, follows.
+        const state = this.#stops(event) ? { seq } : { answered: true };
+        const data = { run, call, ...state, kind, name, message, schema, choices, url, fallback, until, origin };
         return dataFrame({ type: "data-question", id: call, data }) + this.#wait(event);
       }
       case "question.answered": {
