@@ -55,7 +55,7 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
   "a paused run goes on": {
     file: "src/agent/state/run-state.js",
     from: 'this.paused = event.type === "run.paused";',
-    to: "",
+    to: ";",
   },
   "a paused run does not hear of its resumption": {
     file: "src/agent/loop.js",
