@@ -61,7 +61,7 @@ export function answerOf({ choices, schema, url }: EventOf<"question.asked">, ty
   const said = typed.trim();
   if (said === "") return { approved: false, reason: "declined at the terminal" };
   if (url !== undefined) return { approved: true };
-  const choice = choices?.[Number(said) - 1] ?? said;
+  const choice = choices?.[numbersOf(choices).indexOf(said)] ?? said;
   if (choices !== undefined || schema === undefined) return { approved: true, answer: choice };
   try {
     return { approved: true, answer: JSON.parse(said) };
@@ -70,16 +70,23 @@ export function answerOf({ choices, schema, url }: EventOf<"question.asked">, ty
   }
 }
 
-function inputQuestionOf({ name, message, choices, schema, url, origin }: EventOf<"question.asked">): string {
+/** None where a choice is itself a number of the list: whoever types 2 may mean either. */
+function numbersOf(choices: readonly string[]): string[] {
+  const numbers = choices.map((_, index) => String(index + 1));
+  return numbers.some((number) => choices.includes(number)) ? [] : numbers;
+}
+
+export function inputQuestionOf({ name, message, choices, schema, url, origin }: EventOf<"question.asked">): string {
   const who = origin === undefined ? "" : ` for the agent ${forOneLine(origin.agent)}`;
   const how = url === undefined ? "Type your answer" : "Type done when you have done it there";
+  const numbers = numbersOf(choices ?? []).map((number) => `${number}.`);
   const form = schema === undefined ? [] : [`  as JSON that fits ${forOneLine(JSON.stringify(schema))}\n`];
   const lines: Shown[] = [
     reset,
     "\n",
     wantsColor(process.stderr) ? styled("inverse", " Venturi asks ") : "[ Venturi asks ]",
     ` ${forOneLine(name)}${who}: ${forOneLine(message)}\n`,
-    ...(choices ?? []).map((choice, index) => `  ${index + 1}. ${forOneLine(choice)}\n`),
+    ...(choices ?? []).map((choice, index) => `  ${numbers[index] ?? "-"} ${forOneLine(choice)}\n`),
     ...(url === undefined ? [] : [`  at ${forOneLine(url)}\n`]),
     ...form,
     `  ${how}, or press Enter to decline: `,

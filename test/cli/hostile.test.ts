@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { questionOf, verdictOf } from "../../src/cli/approve.ts";
+import { answerOf, inputQuestionOf, questionOf, verdictOf } from "../../src/cli/approve.ts";
 import { TextPrinter } from "../../src/cli/printer.ts";
 import { ansiOf, type Shown } from "../../src/cli/screen.ts";
 import { spanTree } from "../../src/cli/span-tree.ts";
@@ -103,6 +103,46 @@ describe("hostile text at the terminal", () => {
     expect(verdictOf("417", "417")).to.deep.equal({ approved: true });
     for (const yes of ["y", "yes", "Y", "ok", "418", "true"]) expect(verdictOf(yes, "417"), yes).to.equal(undefined);
     for (const no of ["", "n", "no", " N "]) expect(verdictOf(no, "417")).to.include({ approved: false });
+  });
+
+  const asking = (asks: Partial<EventOf<"question.asked">>): EventOf<"question.asked"> => ({
+    ...{
+      type: "question.asked",
+      run: "r",
+      seq: 1,
+      at: 0,
+      round: 1,
+      call: "c",
+      name: "ask",
+      kind: "input",
+      message: "Which?",
+    },
+    ...asks,
+  });
+
+  it("so have those of tools: message, choices, schema and address are a line each", () => {
+    const asked = asking({
+      name: hostile,
+      message: hostile,
+      choices: [hostile, "b"],
+      schema: { title: hostile },
+      url: hostile,
+    });
+    const question = plain(inputQuestionOf(asked));
+    expect(question).not.to.match(unsafe);
+    expect(question.split("\n")).to.have.length(7);
+    expect(answerOf(asked, "1")).to.deep.equal({ approved: true });
+  });
+
+  it("a choice is typed by its number or in full; one that is a number of the list itself only in full", () => {
+    const days = asking({ choices: ["Mon", "Tue"] });
+    for (const typed of ["2", " 2 ", "Tue"])
+      expect(answerOf(days, typed)).to.deep.equal({ approved: true, answer: "Tue" });
+    for (const typed of ["3", "0", "-1", "1e0"]) expect(answerOf(days, typed).answer).to.equal(typed);
+    const guests = asking({ choices: ["2", "4", "1"] });
+    for (const typed of ["1", "2", "4", "3"]) expect(answerOf(guests, typed).answer).to.equal(typed);
+    expect(plain(inputQuestionOf(days))).to.contain("  2. Tue\n");
+    expect(plain(inputQuestionOf(guests))).to.contain("  - 2\n  - 4\n  - 1\n");
   });
 
   it("logs as text are one plain line a message", () => {
