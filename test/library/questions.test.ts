@@ -7,6 +7,36 @@ import { testVenturi } from "../../src/testing/venturi.ts";
 
 const question = { id: "1", kind: "input", name: "book", message: "Which day?" } as const;
 
+describe("a question in a program's own route", () => {
+  it("ends the page's stream, which continues after it once it is answered", async () => {
+    const book = tool({
+      name: "book",
+      description: "Books a table",
+      input: z.object({}),
+      call: async (_, { ask }) => String((await ask({ ...question, choices: ["Mon", "Tue"] })).answer),
+    });
+    const host = agent({ name: "host", model: "anthropic/claude-sonnet-4-5", tools: [book] });
+    const script = [[say.call(book, {})], ["Booked."]];
+    await using venturi = await testVenturi({ agents: [host], script, log: silentLog });
+    const run = await venturi.start(host, "A table, please");
+    const frames = async (response: Response) =>
+      (await response.text())
+        .split("\n\n")
+        .flatMap((frame) => (frame.startsWith("data: {") ? [JSON.parse(frame.slice(6))] : []));
+    const asked = (await frames(run.response({ as: "ai-sdk" }))).find(({ type }) => type === "data-question");
+    expect(asked.data).to.deep.include({ message: "Which day?", choices: ["Mon", "Tue"] });
+    expect(await run.answer(asked.data.call, "Tue")).to.equal(true);
+    const rest = await frames(run.response({ as: "ai-sdk", after: asked.data.seq }));
+    expect(rest.find(({ type }) => type === "data-question").data).to.include({ answered: true, answer: "Tue" });
+    expect(
+      rest
+        .filter(({ type }) => type === "text-delta")
+        .map(({ delta }) => delta)
+        .join(""),
+    ).to.equal("Booked.");
+  });
+});
+
 describe("a question that no answer fits", () => {
   const cases = {
     "a schema that cannot be read": [{ schema: { type: "objekt" } }, /JSON Schema/],
