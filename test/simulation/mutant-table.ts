@@ -40,8 +40,10 @@ function found(name: string, seeds: number): Promise<string> {
     child.on("close", (code) => {
       const seen = /^seed \d+: .*/m.exec(text)?.[0].replace(/run_\w+/g, "run");
       if (code === 0 && seen !== undefined) resolve(seen);
-      else
-        resolve(`not within ${seeds} seeds${code === 1 ? "" : `; exit ${code}: ${errors.trim().split("\n").at(-1)}`}`);
+      // Also one that does not load: it looks like one that is not found.
+      else resolve(text.includes(" histories, ") ? `not within ${seeds} seeds` : `exit ${code}: ${errorIn(errors)}`);
     });
   });
 }
+
+const errorIn = (text: string): string | undefined => text.split("\n").find((line) => line.includes("Error: "));

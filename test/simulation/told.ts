@@ -43,6 +43,9 @@ function checkTimes({ shares, times }: Story, events: readonly RunEvent[], say: 
     if (from !== at || to < from) say(`its time from ${from} to ${to} (${part}) does not follow ${at}`);
     at = to;
   }
+  for (const [index, event] of events.entries())
+    if (event.at < (events[index - 1]?.at ?? 0))
+      say(`${event.type} (${event.seq}) is earlier than what comes before it`);
   const sum = shares.all.reduce((total, { ms }) => total + ms, 0);
   const ms = (events.at(-1)?.at ?? 0) - times.from;
   if (Math.abs(sum - ms) > 1) say(`its parts add up to ${sum} ms of ${ms} ms`);
