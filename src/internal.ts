@@ -54,6 +54,7 @@ export {
   queryTerms,
   termsOf,
 } from "./core/ports/note-ranking.ts";
+export { type NoteRow, noteIn } from "./core/ports/note-row.ts";
 export { longestQuery, MemoryRegistry, mostFound, noteOfCall } from "./core/ports/notes.ts";
 export { StreamPipelines } from "./core/ports/pipeline.ts";
 export { definePlugin } from "./core/ports/plugin.ts";

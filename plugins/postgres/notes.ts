@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { byWords, candidates, fused, mostFound, mostWithTerm, queryTerms, termsOf } from "venturi/internal";
+import {
+  byWords,
+  candidates,
+  fused,
+  mostFound,
+  mostWithTerm,
+  type NoteRow,
+  noteIn,
+  queryTerms,
+  termsOf,
+} from "venturi/internal";
 import {
   type ErasedNotes,
   type FoundNote,
@@ -16,16 +26,8 @@ import {
 import type { Ask, Database } from "./database.ts";
 import { NoteVectors } from "./note-vectors.ts";
 
-interface StoredNote {
+interface StoredNote extends NoteRow {
   readonly number: string;
-  readonly id: string;
-  readonly scope: string;
-  readonly owner: string;
-  readonly text: string;
-  readonly at: number;
-  readonly by: string | null;
-  readonly agent: string | null;
-  readonly run: string | null;
 }
 
 const columns = `number, id, scope, owner, text, at, "by", agent, run`;
@@ -93,7 +95,7 @@ export class NotesInPostgres implements MemoryStore {
     const sql = `SELECT ${columns} FROM ${this.#names.notes} WHERE place = $1 AND id = $2`;
     return this.#failing(op, async () => {
       const [found] = await this.#database.query<StoredNote>(op, sql, [hashOf(place), id]);
-      return found && noteOf(found);
+      return found && noteIn(found);
     });
   }
 
@@ -101,7 +103,7 @@ export class NotesInPostgres implements MemoryStore {
     const op = "memory.read";
     const sql = `SELECT ${columns} FROM ${this.#names.notes} WHERE place = $1 AND id > $2 ORDER BY id LIMIT $3`;
     return this.#failing(op, async () =>
-      (await this.#database.query<StoredNote>(op, sql, [hashOf(place), after, limit])).map(noteOf),
+      (await this.#database.query<StoredNote>(op, sql, [hashOf(place), after, limit])).map(noteIn),
     );
   }
 
@@ -159,7 +161,7 @@ export class NotesInPostgres implements MemoryStore {
     if (numbers.length === 0) return [];
     const sql = `SELECT ${columns} FROM ${this.#names.notes} WHERE number = ANY($1::bigint[]) AND place = ANY($2::bytea[])`;
     const rows = await ask<StoredNote>(sql, [numbers, places]);
-    const found = new Map(rows.map((row) => [Number(row.number), noteOf(row)]));
+    const found = new Map(rows.map((row) => [Number(row.number), noteIn(row)]));
     return numbers.flatMap((number) => found.get(number) ?? []);
   }
 
@@ -189,16 +191,3 @@ const hashOf = ({ tenant, scope, owner }: MemoryPlace): Buffer =>
     .digest();
 
 const lexemeOf = (place: Buffer): string => `_${place.toString("hex")}`;
-
-function noteOf({ id, scope, owner, text, at, by, agent, run }: StoredNote): Note {
-  return {
-    id,
-    scope: scope as Note["scope"], // as it was put
-    owner,
-    text,
-    at,
-    ...(by === null ? {} : { by }),
-    ...(agent === null ? {} : { agent }),
-    ...(run === null ? {} : { run }),
-  };
-}

@@ -6,6 +6,7 @@ import {
   mostFound,
   mostVectors,
   mostWithTerm,
+  noteIn,
   queryTerms,
   termsOf,
 } from "venturi/internal";
@@ -21,7 +22,7 @@ import {
   type PutOutcome,
   VenturiError,
 } from "venturi/plugin";
-import type { Store, StoredNote } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { Operation, Reply, Request, ThreadData } from "./thread.ts";
 
 interface Pending {
@@ -55,21 +56,21 @@ export class NotesInSqlite implements MemoryStore {
     const { notes, found } = await this.#ask(op, "withTerms", places, terms, mostWithTerm);
     const byTerm = new Map(terms.map((term, index) => [term, found[index] ?? []]));
     const numbers = candidates(terms, notes, (term) => byTerm.get(term) ?? []);
-    const lists = [byWords((await this.#ask(op, "notes", numbers)).map(noteOf), terms)];
+    const lists = [byWords((await this.#ask(op, "notes", numbers)).map(noteIn), terms)];
     if (vector !== undefined) {
       const nearest = { ...vector, near, compared: mostVectors, top: mostFound };
-      lists.push((await this.#ask(op, "nearest", places, nearest)).map(noteOf));
+      lists.push((await this.#ask(op, "nearest", places, nearest)).map(noteIn));
     }
     return fused(lists, top);
   }
 
   async get(place: MemoryPlace, id: string): Promise<Note | undefined> {
     const found = await this.#ask("memory.read", "get", place, id);
-    return found && noteOf(found);
+    return found && noteIn(found);
   }
 
   async list(place: MemoryPlace, { limit, after = "" }: NotePage): Promise<Note[]> {
-    return (await this.#ask("memory.read", "list", place, after, limit)).map(noteOf);
+    return (await this.#ask("memory.read", "list", place, after, limit)).map(noteIn);
   }
 
   async erase(which: ErasedNotes): Promise<number> {
@@ -130,17 +131,4 @@ export class NotesInSqlite implements MemoryStore {
       reject(new VenturiError(op, "unavailable", `the memory's thread was lost: ${cause.message}`, { cause }));
     }
   }
-}
-
-function noteOf({ id, scope, owner, text, at, by, agent, run }: StoredNote): Note {
-  return {
-    id,
-    scope: scope as Note["scope"], // as it was put
-    owner,
-    text,
-    at,
-    ...(by === null ? {} : { by }),
-    ...(agent === null ? {} : { agent }),
-    ...(run === null ? {} : { run }),
-  };
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { NoteRow } from "venturi/internal";
 
 export interface Place {
   readonly tenant: string;
@@ -6,16 +7,8 @@ export interface Place {
   readonly owner: string;
 }
 
-export interface StoredNote {
+interface StoredNote extends NoteRow {
   readonly number: number;
-  readonly id: string;
-  readonly scope: string;
-  readonly owner: string;
-  readonly text: string;
-  readonly at: number;
-  readonly by: string | null;
-  readonly agent: string | null;
-  readonly run: string | null;
 }
 
 export interface Put {
