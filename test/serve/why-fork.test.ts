@@ -4,7 +4,6 @@ import { causeOf } from "../../src/serve/why/judge.ts";
 import { Story } from "../../src/serve/why/story.ts";
 
 const usage = { inputTokens: 1, outputTokens: 1 };
-const day = 86_400_000;
 
 const causeIn = (timed: readonly (readonly [number, EventBody])[]): string => {
   const story = new Story();
@@ -24,9 +23,13 @@ describe("why, of a fork", () => {
   const fork = { run: "run_o", after: 4 };
   const end = { type: "run.finished", finish: "stop", output: "yes", usage } as EventBody;
 
-  it("takes the time since its original for no outage", () => {
-    const events = [[0, { ...started, fork }], ...round(1, 0), [day, { type: "run.resumed", epoch: 2 }]] as const;
-    expect(causeIn([...events, ...round(2, day), [day + 20, end]])).to.equal("nothing");
+  it("takes the wait for its own first event for a queue, and a takeover of its original for what it was", () => {
+    const events = [[0, { ...started, fork }], ...round(1, 0), [4_000, { type: "run.resumed", epoch: 2 }]] as const;
+    expect(causeIn([...events, ...round(2, 4_000), [4_020, end]])).to.equal("queued");
+    const taken = [3_000, { type: "run.resumed", epoch: 2 }] as const;
+    const copied = [[0, { ...started, fork: { ...fork, after: 5 } }], ...round(1, 0), taken] as const;
+    const own = [3_010, { type: "run.resumed", epoch: 3 }] as const;
+    expect(causeIn([...copied, own, ...round(2, 3_010), [3_030, end]])).to.equal("taken_over");
   });
 
   it("tells that it was taken over later", () => {

@@ -20,6 +20,8 @@ interface TimedEvent {
   readonly retryMs?: number;
   readonly kind?: string;
   readonly agent?: string;
+  readonly seq?: number;
+  readonly fork?: { readonly after: number };
 }
 
 interface Generating {
@@ -50,6 +52,8 @@ export class RunTimes {
   #asking = new Map<string, string>();
   /** What is paused: "" for the run, or the agent. */
   #paused = new Set<string>();
+  /** Of a fork: its own first event. Nothing was down before it, the events are copies. */
+  #ownFrom: number | undefined;
   readonly #createdAt: number | undefined;
 
   /** `createdAt`: when the run was stored, for journals whose `run.started` does not tell how long it was queued. */
@@ -122,6 +126,7 @@ export class RunTimes {
     copy.#running = new Map(this.#running);
     copy.#asking = new Map(this.#asking);
     copy.#paused = new Set(this.#paused);
+    copy.#ownFrom = this.#ownFrom;
     return copy;
   }
 
@@ -167,10 +172,11 @@ export class RunTimes {
   }
 
   /** Whoever died took its tools along: until another takes the run up, nobody works on it, but a person may be thinking. */
-  #ownerOf({ type, waited }: TimedEvent): Charged {
+  #ownerOf({ type, seq, waited }: TimedEvent): Charged {
     const { now } = this;
     if (type !== "run.resumed" || now.part === "approval" || now.part === "paused") return now;
-    return waited?.some((wait) => wait.for === "down") ? now : { part: "down", name: "" };
+    if (waited?.some((wait) => wait.for === "down")) return now;
+    return { part: this.#ownFrom !== undefined && seq === this.#ownFrom ? "queue" : "down", name: "" };
   }
 
   /** Time never runs backwards here: clocks of two workers may differ. */
@@ -205,6 +211,9 @@ export class RunTimes {
   #change(event: TimedEvent): void {
     if (isPiece(event)) return this.#arrived();
     switch (event.type) {
+      case "run.started":
+        this.#ownFrom = event.fork && event.fork.after + 1;
+        return;
       case "round.started":
         this.#endAttempt();
         this.#backoff = undefined;

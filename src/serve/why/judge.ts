@@ -56,7 +56,7 @@ export const isExit = (name: string): boolean => name.startsWith("ended its proc
 const isFailedAgent = ({ child, error }: ToolStory): boolean => child !== undefined && error !== undefined;
 
 function slowest(story: Story): Cause | undefined {
-  const [most] = told(story);
+  const [most] = story.shares.all;
   if (most === undefined || most.ms < noticeable) return undefined;
   // A merely slow answer needs no explanation if something else went wrong.
   const isAnswer = most.part === "providerStream" || most.part === "providerWait";
@@ -64,13 +64,9 @@ function slowest(story: Story): Cause | undefined {
   return refined(story, (most.part === "providerStream" ? outageIn(story, most.ms) : undefined) ?? most);
 }
 
-/** Between its original's last event and its own first one nobody worked on a fork, and nothing was down. */
-const told = ({ shares, started, resumes }: Story): readonly Share[] =>
-  started?.fork === undefined || resumes > 0 ? shares.all : shares.all.filter(({ part }) => part !== "down");
-
 /** An answer that streams is no fault, however long; a journal that could not be written, or a dead worker, is. */
 const outageIn = (story: Story, streamed: number): Share | undefined =>
-  told(story).find(
+  story.shares.all.find(
     ({ part, name, ms }) =>
       ms >= noticeable && ms >= streamed / 3 && (part === "down" || (part === "journal" && name !== "")),
   );
