@@ -5,7 +5,7 @@ import { writtenInstructions } from "./run/inputs.ts";
 import type { RunContext } from "./run/run-context.ts";
 import { listedOf } from "./run/skills.ts";
 
-/** Writes the run's first event, or that it goes on here. `crash`: the end of the process that had it before. */
+/** Writes the run's first event, or `run.resumed` when this worker takes it over. `crash`: how the previous owner's process ended. */
 export async function begin(run: RunContext, crash: Crash | undefined): Promise<void> {
   const { request } = run.parts;
   if (run.state.started) return await resume(run, crash);
@@ -36,7 +36,7 @@ export async function begin(run: RunContext, crash: Crash | undefined): Promise<
   if (denied !== undefined) throw denied;
 }
 
-/** What guards decided before the input was stored. */
+/** Writes an event for each guard decision that was made before the input was stored. */
 function tellGuarded(run: RunContext, verdicts: readonly GuardVerdict[] = []): void {
   for (const verdict of verdicts) run.emit({ type: "guard.decided", ...verdict });
   const refused = verdicts.find(({ action }) => action === "block");

@@ -28,9 +28,9 @@ export class Loop {
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
   #released = false;
-  /** Questions of hooks that are asked before the round begins: nothing is lost when the run is parked. */
+  /** Open questions that hooks asked before the round began. Such a run can be parked: no work of the round would be lost. */
   #askingFirst = 0;
-  /** The last thing somebody said about whether the run should wait; not in the journal yet. */
+  /** The last pause or resume request received; not in the journal yet. */
   #wish: Wish | undefined;
   #crash: Crash | undefined;
 
@@ -49,7 +49,7 @@ export class Loop {
     this.#parking.seen(signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
-    if (signal.kind === "crashed") return this.#heardOf(body as unknown as Crash); // see freeRunsOf
+    if (signal.kind === "crashed") return this.#heardOf(body as unknown as Crash); // The journal's `freeRunsOf` writes this body.
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "pause" || signal.kind === "resume") {
       this.#wish = { ...wishOf(body), paused: signal.kind === "pause", signal: signal.number };
@@ -57,7 +57,7 @@ export class Loop {
     }
     if (signal.kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;
-      const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // written by `RunSignals`
+      const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // Written by `RunSignals`.
       this.#messages.push({ text: String(body.text ?? ""), by, signal: signal.number, guarded });
       return;
     }
@@ -72,7 +72,7 @@ export class Loop {
     });
   }
 
-  /** The process of the run's last owner ended, and when: until then it was at work. */
+  /** Reports how the process of the run's previous owner ended, and until when it was working. */
   #heardOf(crash: Crash): void {
     if (crash.epoch === this.#run.parts.log.ownership.epoch - 1) this.#crash = crash;
   }
@@ -150,10 +150,11 @@ export class Loop {
     }
   }
 
-  /** Between two rounds nothing is lost: a paused run is parked, and whoever wakes it finds here whether it may go on. */
+  /** Pauses between rounds, where no work is lost. A paused run is parked; its next owner checks here whether it may continue. */
   async #pauseIfAsked(): Promise<void> {
     const { state } = this.#run;
-    // One that comes while a step is being stored counts as seen: parked without it, the run would not be woken by it.
+    // A request that arrives while a step is being stored counts as seen, so handle it here: parked without it, the run would never be
+    // woken.
     await this.#pauseWithAgent();
     for (let wish = this.#wish; wish !== undefined; wish = this.#wish) {
       this.#wish = undefined;
@@ -163,7 +164,7 @@ export class Loop {
       else await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
     }
     if (state.paused) this.#parking.parkPaused();
-    // Not parked: nobody claims a run of a paused agent, and whoever resumes the agent need not know its runs.
+    // Released instead of parked: no worker claims a run of a paused agent, so resuming the agent need not list its runs.
     else if (state.agentPaused) this.release(new VenturiError("agent.run", "unavailable", "the agent is paused"));
     this.#run.throwIfAborted();
   }
@@ -224,7 +225,7 @@ export class Loop {
     for (const call of round.pending) this.#dispatcher.sealed(call);
   }
 
-  /** Executes the round's calls, or none where a limit forbids it; `decide` then ends the run. */
+  /** Executes the round's calls, or none if a limit forbids it; `decide` then ends the run. */
   async #runTools(round: RoundState, tools: ToolTable): Promise<void> {
     const limit = limitOnTools(this.#run, { round, tools }, this.#run.state.toolRounds);
     if (limit) {

@@ -3,8 +3,8 @@ import { keepOne } from "../core/values/keep-one.ts";
 import type { RunContext } from "./run/run-context.ts";
 
 /**
- * Hands a run that only waits for approval over to the journal. A parked run holds no slot, no lease and no memory; the next
- * owner continues from its events.
+ * Hands a run that only waits for people over to the journal. A parked run holds no slot, lease or memory; its next owner continues from
+ * its events.
  */
 export class Parking {
   readonly #run: RunContext;
@@ -23,7 +23,7 @@ export class Parking {
     return this.#parked;
   }
 
-  /** A signal that arrives after the decision to park is not handled here; the journal must notice that there is one more. */
+  /** Counts the signals handled here, so that the journal notices one that arrives after the decision to park. */
   seen(signal: number): void {
     if (this.#parked) return;
     this.#seenSignals = Math.max(this.#seenSignals, signal);
@@ -42,7 +42,7 @@ export class Parking {
     this.#stopTimer = undefined;
   }
 
-  /** Stops work on the run here; `leave` then parks it in the journal. False if it may not be parked now. */
+  /** Stops work on the run here; `leave` then parks it. Returns false if it may not be parked now. */
   park(): boolean {
     this.stop();
     if (this.#run.signal.aborted || !this.#mayPark()) return false;
@@ -50,7 +50,7 @@ export class Parking {
     return true;
   }
 
-  /** The run waits between two rounds until somebody has it go on. */
+  /** Parks the run between two rounds until somebody resumes it. */
   parkPaused(): void {
     this.stop();
     this.#stopHere("the run is paused");

@@ -21,7 +21,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
     ...(ending.calls === undefined ? {} : { calls: ending.calls }),
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: noTiming, // filled in when it is written
+    timing: noTiming, // Filled in when the event is written.
   });
 }
 
@@ -66,7 +66,7 @@ function callerOf({ parts: { request, tenant } }: RunContext): Record<string, un
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
   const { state, hooks } = run;
   const reached = limitIn(error);
-  // A budget says for itself what follows, with `onExceed`.
+  // For a budget, `onExceed` decides instead.
   const limit = run.agent.limits.onLimit === "finish" || reached === "budget" ? reached : undefined;
   const outcome = limit === undefined ? { error } : { finish: limit };
   hooks.hurry(run.agent.toolPolicy.grace);
@@ -79,6 +79,6 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     output: state.output,
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: noTiming, // as above
+    timing: noTiming, // Filled in when the event is written.
   });
 }

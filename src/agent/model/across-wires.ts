@@ -3,7 +3,7 @@ import type { Native } from "../../core/model/native.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a client's field is in another wire's words; undefined when that wire has none for this value. */
+/** Translates a client's field into another wire format; undefined when that format has no equivalent for this value. */
 type Translate = (value: unknown) => Record<string, unknown> | undefined;
 type Table = Readonly<Record<string, Translate>>;
 
@@ -21,9 +21,9 @@ const oneOf =
     const other = typeof value === "string" && Object.hasOwn(values, value) ? values[value] : undefined;
     return other === undefined ? undefined : { [name]: other };
   };
-const record = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {}); // any key may be read
+const record = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {}); // Missing keys read as undefined.
 
-/** An object of nothing but this field. */
+/** Translates an object only if it has no other field. */
 const only =
   (field: string, then: Translate): Translate =>
   (value) => {
@@ -54,7 +54,7 @@ const fromMessages: Table = {
   service_tier: oneOf("service_tier", { auto: "auto", standard_only: "default" }),
 };
 
-/** A field of Anthropic's choice of tools, which says whether a model may call several at once. */
+/** Anthropic's way to disable parallel tool calls: a field of `tool_choice`. */
 const notParallel = "tool_choice.disable_parallel_tool_use";
 
 const body: Readonly<Record<string, Table>> = {
@@ -71,7 +71,7 @@ const body: Readonly<Record<string, Table>> = {
         ? { ...(value.includes(outputLogprobs) && { logprobs: true }) }
         : undefined,
     text: (value) => {
-      // The format is the run's own.
+      // The output format is part of the run, so it is not passed on as a native field.
       const { format: _, verbosity, ...styles } = record(value);
       return Object.keys(styles).length > 0 ? undefined : { ...(verbosity !== undefined && { verbosity }) };
     },
@@ -83,7 +83,7 @@ const body: Readonly<Record<string, Table>> = {
   [`${messages}>${responses}`]: fromMessages,
 };
 
-/** Tools, formats and parts. */
+/** Translations for fields of tools, output formats and message parts. */
 const elements: Readonly<Record<string, Table>> = {
   [`${chat}>${responses}`]: {
     "function.strict": named("strict"),
@@ -97,7 +97,7 @@ const elements: Readonly<Record<string, Table>> = {
     "response_format.description": named("json_schema.description"),
     detail: named("image_url.detail"),
   },
-  // A format with a schema is always strict there.
+  // Anthropic always enforces a format's schema.
   [`${chat}>${messages}`]: { "function.strict": named("strict"), "json_schema.strict": () => ({}) },
   [`${responses}>${messages}`]: { "tools.strict": named("strict"), "response_format.strict": () => ({}) },
   [`${messages}>${chat}`]: { "tools.strict": named("function.strict") },
@@ -112,11 +112,11 @@ export interface Translated {
   readonly left: readonly string[];
 }
 
-/** The client's fields of the body in the words of another wire. Metadata is judged here: the run keeps it, the vendor may not get it. */
+/** Translates the client's body fields into another wire format. Includes metadata: the run keeps it, but the vendor may not accept it. */
 export const bodyAcross = (native: Native, to: string | undefined): Translated =>
   across(native, body[`${native.wire}>${to}`] ?? {}, "");
 
-/** The same for a tool, a format or a part; `at` is where it stands. */
+/** The same for a tool, an output format or a message part; `at` is its path in the request. */
 export const elementAcross = (native: Native, to: string | undefined, at: string): Translated =>
   across(native, elements[`${native.wire}>${to}`] ?? {}, at);
 
@@ -147,13 +147,13 @@ const isEmpty = (value: unknown): boolean =>
 const joined = (one: unknown, other: unknown): unknown =>
   Array.isArray(one) && Array.isArray(other) ? [...new Set([...one, ...other])] : other;
 
-/** The choice of tools with which a model calls one at a time, on wires where that is part of it. */
+/** The `tool_choice` that disables parallel calls, for wire formats where that is part of the choice. */
 export function choiceAcross(translated: Translated): { fields: Record<string, unknown>; choice?: Native["fields"] } {
   const { [notParallel]: single, ...fields } = translated.fields;
   return single === undefined ? { fields } : { fields, choice: { [notParallel]: single } };
 }
 
-/** That choice as a field of the body. */
+/** The same choice as a field of the request body. */
 export const fieldsOfChoice = (choice: Native | undefined, to: string | undefined): Fields =>
   choice?.wire === messages && (to === chat || to === responses) && choice.fields[notParallel] === true
     ? { parallel_tool_calls: false }
@@ -161,7 +161,7 @@ export const fieldsOfChoice = (choice: Native | undefined, to: string | undefine
 
 export const singleCalls = notParallel;
 
-/** A part that another wire has in another form: a file by the id of its vendor, which both of OpenAI's wires take. */
+/** Converts an opaque part that another wire format also supports: a file by id, which both OpenAI formats accept. */
 export function partAcross({ wire, data }: OpaquePart, to: string | undefined): OpaquePart | undefined {
   const { type, file, file_id } = record(data);
   const id = record(file).file_id;
@@ -174,5 +174,5 @@ export function partAcross({ wire, data }: OpaquePart, to: string | undefined): 
   return undefined;
 }
 
-/** Whether results have a field that says they are errors; elsewhere their text has to say so. */
+/** Whether the wire format can mark a tool result as an error; otherwise its text has to say so. */
 export const marksErrors = (wire: string | undefined): boolean => wire !== chat && wire !== responses;

@@ -92,11 +92,11 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
 }
 
 interface Turn extends Candidate {
-  /** It has refused once and asked to wait. */
+  /** The model refused once and asked for this wait. */
   readonly wait?: { readonly until: number; readonly error: VenturiError };
 }
 
-/** One that asked for a wait that is worth it comes once more, after all others; of several, the one that is ready first. */
+/** Queues a model that asked for an acceptable wait again, after all others, the soonest ready first. */
 function later(run: RunContext, queue: Turn[], { target, error }: { target: ModelTarget; error: VenturiError }): void {
   const { retry, targets, failover } = run.agent.model;
   const asked = askedWait(error);
@@ -122,7 +122,7 @@ interface Try {
   readonly skipped: readonly string[];
   readonly chain: ModelChain;
   readonly reason: string | undefined;
-  /** Those that may be asked beside it. */
+  /** Other models that may be asked as a hedge. */
   readonly others: readonly ModelTarget[];
 }
 
@@ -191,7 +191,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
   }
 }
 
-/** The request, at a member that can take it, with what it may cost set aside. */
+/** The request fitted to a model that can take it, with its possible cost reserved. */
 async function prepared(run: RunContext, given: Try): Promise<Asked | GenerationFailure> {
   const { round, target, breaker, chain } = given;
   const attempt = run.state.attempt + 1;
@@ -223,7 +223,7 @@ function hedgeOf(run: RunContext, { round, chain, others }: Try, first: Asked): 
   return { after, first, winner: first, rival: () => rivalFor(run, { requestFor: round.requestFor, first, others }) };
 }
 
-/** The breaker's view of a call at a member whose first token is timed. */
+/** The breaker's guard of a call, which also measures the time to the first token of models that are chosen by speed. */
 function watched(run: RunContext, asked: Asked, hedge: Hedge | undefined): Pick<Guard, "answering"> {
   const since = run.parts.clock.monotonic();
   return {
@@ -233,7 +233,7 @@ function watched(run: RunContext, asked: Asked, hedge: Hedge | undefined): Pick<
       if (change < 0) return;
       const ms = run.parts.clock.monotonic() - since;
       const { members } = run.parts;
-      // Of one that was overtaken it is known that it takes longer.
+      // The first model lost the race: its time to the first token is at least this long.
       if (target !== asked.target) members?.of(asked.target.name).measured(ms);
       members?.of(target.name).measured(target === asked.target ? ms : Math.max(0, ms - (hedge?.after ?? 0)));
     },

@@ -1,19 +1,19 @@
 import type { Message } from "../../core/model/messages.ts";
 import { estimateMessage } from "./estimate.ts";
 
-/** Share of the context window that may be filled by what the model has not read yet: shortened only if it would not fit otherwise. */
+/** The share of the context window that messages the model has not read yet may fill before they are shortened. */
 const spare = 0.95;
 const keptOutput = 400;
 
 export interface ContextRoom {
   readonly contextTokens: number;
-  /** Of it that the conversation may fill. */
+  /** Share of the context that the conversation may fill. */
   readonly share: number;
   /** Tokens taken by instructions and tools. */
   readonly reserved: number;
 }
 
-/** Tokens for the conversation. */
+/** Tokens available for the conversation. */
 export const budgetOf = ({ contextTokens, share, reserved }: ContextRoom): number =>
   Math.max(0, contextTokens * share - reserved);
 
@@ -55,7 +55,7 @@ const turnStarts = (messages: readonly Message[]): number[] =>
     message.role === "user" && messages[index - 1]?.role !== "user" ? [index] : [],
   );
 
-/** Oldest results first, and of the newest no more than must be. In tokens. */
+/** Shortens the oldest results first, and the newest only as far as necessary. Amounts in tokens. */
 function shortenOutputs(messages: readonly Message[], excess: { older: number; newest: number }): Message[] {
   const last = messages.findLastIndex((message) => message.role === "tool");
   let removed = 0;

@@ -9,13 +9,16 @@ import { estimateMessage } from "./estimate.ts";
 import { foldResults } from "./fold-results.ts";
 import { SummaryFailure, summarize, summaryCost } from "./summary.ts";
 
-/** A summary has to free at least this share of the conversation's room: the newest messages may fill it alone. */
+/**
+ * A summary must free at least this share of the conversation's room; otherwise the newest messages alone fill it, and summarizing would
+ * repeat every round.
+ */
 const leastGain = 0.1;
 
-/** Runs whose summary failed: the oldest messages are dropped instead of asking again with every round. */
+/** Runs whose summary failed: they drop their oldest messages instead of trying again every round. */
 const failed = new WeakSet<RunContext>();
 
-/** The conversation as it is sent, `reserved` tokens apart. What is left out of it is an event before the request is made. */
+/** The conversation to send, leaving room for `reserved` tokens. What is left out is recorded as an event before the request is made. */
 export async function conversationFor(run: RunContext, reserved: number): Promise<readonly Message[]> {
   const { state, agent } = run;
   const { contextTokens } = agent.model;
@@ -46,7 +49,7 @@ function viewOf({ state, parts }: RunContext, all: readonly Message[], { results
   return foldResults(view, results);
 }
 
-/** Of this run: earlier ones have told of theirs. */
+/** Results folded by this run; earlier runs have reported theirs. */
 function newlyFolded({ state }: RunContext, calls: readonly string[]): string[] {
   const news = calls.filter((call) => !state.foldedResults.has(call));
   if (news.length === 0) return [];
@@ -64,7 +67,7 @@ interface Fold {
   readonly keep: number;
 }
 
-/** Replaces the beginning of the conversation with a summary; durable before anything is asked with it. */
+/** Replaces the beginning of the conversation with a summary, which is durable before the next request uses it. */
 async function fold(run: RunContext, { all, room, keep }: Fold): Promise<void> {
   const { state, parts } = run;
   const begin = state.fold === undefined ? 0 : foldEnd(state.fold, parts.session.length);

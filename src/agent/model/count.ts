@@ -13,7 +13,7 @@ export interface Around {
   readonly session: readonly Message[];
 }
 
-/** Tokens the first generation of such a run would read, counted by the vendor or estimated. */
+/** Input tokens of such a run's first generation, counted by the vendor or estimated. */
 export async function countInput(agent: AgentDefinition, asked: RunRequest, around: Around): Promise<TokenCount> {
   const { signal, session } = around;
   const [target] = agent.model.targets;

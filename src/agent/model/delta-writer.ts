@@ -29,7 +29,7 @@ export class DeltaWriter {
   done: DoneDelta | undefined;
   responseId: string | undefined;
   responseModel: string | undefined;
-  /** The usage as the vendor wrote it. */
+  /** The usage object exactly as the vendor sent it. */
   native: NativeAnswer | undefined;
   /** Some output of this generation has reached clients. */
   shown = false;
@@ -42,11 +42,11 @@ export class DeltaWriter {
   readonly #cap: OutputCap;
   readonly #lone: LoneDeltas;
   readonly #filtered: FilteredDeltas | undefined;
-  /** Calls are shown when they are complete, and as the hooks leave them. */
+  /** A hook inspects calls: they are shown only when complete, as the hooks leave them. */
   readonly #screens: boolean;
   /** Event call ids of open calls, by index. */
   readonly #ids: string[] = [];
-  /** How much of each call's arguments has been written, by index. */
+  /** Number of argument characters already written as events, by call index. */
   readonly #told: number[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
   /** Joined once: repeated appending builds a rope that any holder of the event would keep alive. */
@@ -73,7 +73,7 @@ export class DeltaWriter {
     for (const delta of this.#filtered === undefined ? batch : this.#filtered.apply(batch)) this.#take(delta);
     this.#flush();
     if (this.#filtered !== undefined && this.#filtered.taken > this.#cap.most) this.#cap.exceeded();
-    // Once per network read.
+    // Compared once per network read, not per delta.
     if (this.#cap.size > this.#cap.most) this.#cap.exceeded();
     if (this.outputCharacters > this.#run.answerCharacters) this.#cap.outOfTokens();
   }
@@ -83,7 +83,7 @@ export class DeltaWriter {
     this.#cap.close();
   }
 
-  /** Writes what filters held back; undefined when there are none. */
+  /** Writes what filters held back; undefined when there is no filter. */
   settle(): Promise<void> | undefined {
     return this.#filtered?.end().then((rest) => {
       for (const delta of rest) this.#take(delta);
@@ -148,7 +148,7 @@ export class DeltaWriter {
     this.#add(text);
   }
 
-  /** Text that is signed, or has fields of its own, is one event. */
+  /** Writes signed text, or text with vendor fields, as one event of its own. */
   #alone(delta: TextDelta | RefusalDelta): void {
     this.#flush();
     this.shown = true;
@@ -156,7 +156,7 @@ export class DeltaWriter {
     this.#lone.text(delta);
   }
 
-  /** Fields of the answer are not shown: a model that fails after them can still be replaced by another. */
+  /** Vendor fields do not count as shown output, so a model that fails after them can still be replaced. */
   #tell(kind: "response" | "fields", native: NativeAnswer): void {
     this.#flush();
     if (kind === "fields") this.shown = true;
@@ -202,7 +202,7 @@ export class DeltaWriter {
     if (end <= from) return;
     this.#told[call.index] = end;
     this.#callIndex = call.index;
-    // The piece itself where it is all there is to say: slicing a growing text would copy it for each fragment.
+    // Passes the fragment on when it is all that is new: slicing the growing text would copy it once per fragment.
     this.#add(end - from === piece.length ? piece : call.text.slice(from, end));
   }
 
@@ -270,7 +270,7 @@ export class DeltaWriter {
     }
     this.shown = true;
     if (this.#kind === "text") {
-      // With room for what the log adds: fields added to a smaller object live in a second one.
+      // Declares the fields that the run log fills in later: fields added after construction would be stored out of line by V8.
       const event: EventOf<"text.delta"> = { type: "text.delta", round: this.#round, text, run: "", at: 0, seq: 0 };
       this.#run.emit(event);
     } else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
@@ -280,11 +280,11 @@ export class DeltaWriter {
   }
 
   #add(piece: string): void {
-    // A literal has room for one; a push to an empty array reserves seventeen, and most reads bring one piece.
+    // A literal reserves one slot, a push to an empty array seventeen; most reads bring one piece.
     if (this.#pieces.length === 0) this.#pieces = [piece];
     else this.#pieces.push(piece);
   }
 }
 
-/** Never pushed to. */
+/** Shared empty array; never pushed to. */
 const none: string[] = [];

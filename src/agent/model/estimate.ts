@@ -4,15 +4,12 @@ import type { Usage } from "../../core/model/usage.ts";
 
 const charactersPerToken = 4;
 
-/**
- * Within a factor of about 1.3 for English. In bytes, because other scripts have fewer characters per token: a Chinese one has
- * three bytes and is most of a token.
- */
+/** Accurate to a factor of about 1.3 for English. Counts bytes because a Chinese character (three bytes) is nearly a whole token. */
 export const estimateTokens = (text: string): number => tokensOf(sizeOf(text));
 
 export const tokensOf = (characters: number): number => Math.ceil(characters / charactersPerToken);
 
-/** Counting 20 MiB takes 20 ms: of a longer text, evenly spread samples are counted. */
+/** Counting 20 MiB takes 20 ms, so longer texts are estimated from evenly spread samples of this total size. */
 const counted = 1024 * 1024;
 const samples = 256;
 
@@ -43,7 +40,7 @@ export function estimateMessage(message: Message): number {
 
 const textInBase64 = 0.75;
 
-/** Of the fields that say something beyond the element itself. */
+/** Size of the native fields that add to the element itself. */
 export function nativeSize(native: Native | undefined): number {
   if (native === undefined) return 0;
   let size = 0;
@@ -59,7 +56,7 @@ function fileCharacters({ mediaType, data, size }: FilePart): number {
   return isText(mediaType) ? bytes : Math.max(1_500 * charactersPerToken, bytes / 10);
 }
 
-/** Fills in unreported figures and marks them as such; a reported zero stays zero. */
+/** Estimates figures the vendor did not report and marks them as estimated; a reported zero stays zero. */
 export function completeUsage(reported: Usage | undefined, input: readonly Message[], outputCharacters: number): Usage {
   const known = reported ?? {};
   if (known.inputTokens !== undefined && known.outputTokens !== undefined) return known;

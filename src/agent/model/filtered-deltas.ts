@@ -5,21 +5,21 @@ import type { HookChain } from "../run/hook-chain.ts";
 
 type Spoken = "text" | "refusal" | "reasoning";
 
-/** The deltas of one generation as its hooks' filters leave them. What they hold back comes with a later read, or at the end. */
+/** Passes the deltas of one generation through the hooks' filters. Held-back text comes out with a later read or at the end. */
 export class FilteredDeltas {
   /** Characters that the model wrote, filtered or not. */
   taken = 0;
   readonly #make: (of: "output" | "reasoning") => TextFilter | undefined;
   readonly #stop: (thrown: unknown) => never;
   readonly #filters = new Map<Spoken, TextFilter>();
-  /** The open thought, as the model wrote it and as it was passed on. */
+  /** The open reasoning block, as the model wrote it and as filtered. */
   #part: number | undefined;
   #thought = "";
   #told = "";
   /** Highest index of a call so far. */
   #calls = -1;
 
-  /** Undefined when nothing of what the model says is filtered. */
+  /** Undefined when no hook filters the model's output. */
   static of(
     hooks: HookChain,
     round: number,
@@ -30,7 +30,7 @@ export class FilteredDeltas {
       (of) => hooks.filter(of, round),
       (thrown) => {
         const error = wrap("agent.run", thrown);
-        abort(error); // no other model is asked for what a filter refuses
+        abort(error); // Ends the run: asking another model would not change what the filter refuses.
         throw error;
       },
     );
@@ -51,7 +51,7 @@ export class FilteredDeltas {
     return passed;
   }
 
-  /** What was held back, once people and judges have decided. */
+  /** The text held back, once people and judges have decided. */
   async end(): Promise<readonly Delta[]> {
     const passed: Delta[] = [];
     try {
@@ -79,7 +79,7 @@ export class FilteredDeltas {
         passed.push(delta.native === undefined ? delta : { ...delta, ...this.#native(delta.native) });
         return;
       case "tool_call":
-        // A call ends the text before it; its own pieces may come between those of a text.
+        // A new call ends the text before it. Fragments of a known call may be interleaved with text.
         if (delta.index > this.#calls) this.#flush(passed);
         this.#calls = Math.max(this.#calls, delta.index);
         passed.push(delta);
@@ -89,7 +89,7 @@ export class FilteredDeltas {
     }
   }
 
-  /** Fields of the vendor, such as the probabilities of its tokens, would tell what the text does not. */
+  /** Drops vendor fields: token probabilities, for example, would reveal the text that was masked. */
   #speak({ native: _, ...delta }: TextDelta | RefusalDelta, passed: Delta[]): void {
     const text = this.#filtered(delta.type, delta.text);
     const isSigned = "signature" in delta && delta.signature !== undefined;
@@ -104,10 +104,10 @@ export class FilteredDeltas {
     this.#thought += delta.text;
     const isProven = signature !== undefined || encrypted !== undefined;
     const text = this.#filtered("reasoning", delta.text);
-    // A signature stands for the whole thought: what is still undecided comes first.
+    // A signature covers the whole reasoning block, so the filter's remaining text is flushed first.
     const told = isProven ? text + (this.#filters.get("reasoning")?.flush() ?? "") : text;
     this.#told += told;
-    // The vendor would refuse its own signature under another text.
+    // Keep the signature only if the text is unchanged; the vendor refuses one that does not match.
     const isSame = isProven && this.#told === this.#thought;
     const proof = {
       ...(signature === undefined || !isSame ? {} : { signature }),
@@ -131,7 +131,7 @@ export class FilteredDeltas {
     return screened?.same === true ? { native } : {};
   }
 
-  /** A value that is complete, by its JSON; undefined when a filter holds something back, or leaves no JSON. */
+  /** Filters a complete value through its JSON text; undefined when the filter holds text back or the result is not JSON. */
   #screened(value: unknown): { readonly same: boolean; readonly value: unknown } | undefined {
     const text = JSON.stringify(value) ?? "null";
     const filter = this.#make("output");

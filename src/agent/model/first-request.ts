@@ -8,7 +8,7 @@ import { inputMessages } from "../state/input-messages.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { optionsFor } from "./options.ts";
 
-/** The first generation request of such a run, for checks made without starting it. */
+/** The first generation request such a run would make, for checks before it starts. */
 export function firstRequest(
   agent: AgentDefinition,
   asked: RunRequest,

@@ -36,11 +36,11 @@ const nothing: readonly string[] = [];
 
 type Port = Pick<Provider, "wire" | "ignores" | "nativeRules">;
 
-/** What the configuration opens to the caller of a run. */
+/** The native fields that the configuration allows this caller to set. */
 export const grantsFor = ({ overrides }: AgentDefinition, { caller }: RunRequest): NativeGrants =>
   bothGrants(overrides, caller?.overrides);
 
-/** The request as a provider may see it: without what this wire does not have and what the caller may not set. */
+/** The request without fields that this wire format lacks or the caller may not set. */
 export function fitTo(port: Port, request: GenerationRequest, grants: NativeGrants): Fitted {
   const fit = new Fit(port, grants);
   const native = fit.native(request);
@@ -93,10 +93,10 @@ class Fit {
   readonly #wire: string | undefined;
   readonly #rights: { readonly rules: NativeRules | undefined; readonly grants: NativeGrants };
   unsent: Set<string> | undefined;
-  /** Nothing was removed so far. */
+  /** True until something is removed. */
   intact = true;
   #closedTools = false;
-  /** The choice of tools with which a model calls one at a time, where another wire's client asked for that. */
+  /** The tool choice that disables parallel calls, when a client of another wire format asked for that. */
   #single: Native["fields"] | undefined;
 
   constructor({ wire, nativeRules: rules }: Port, grants: NativeGrants) {
@@ -104,7 +104,7 @@ class Fit {
     this.#rights = { rules, grants };
   }
 
-  /** The client's fields of the body. What the configuration sets in the vendor's words is not theirs to change. */
+  /** The client's body fields. They cannot override vendor options set in the configuration. */
   native({ native: asked, nativeChoice, options }: GenerationRequest): NativeRequest | undefined {
     const translated = this.#translated(asked, nativeChoice);
     const native = translated === undefined ? asked : translated.native;
@@ -118,7 +118,7 @@ class Fit {
     return permitted;
   }
 
-  /** A client's fields of another wire in this one's words; undefined when they are in them already. */
+  /** Translates the client's fields into this wire format; undefined when they are in it already. */
   #translated(asked: NativeRequest | undefined, choice: Native | undefined) {
     const own = asked === undefined || asked.wire === this.#wire;
     const ofChoice = fieldsOfChoice(choice, this.#wire);
@@ -131,12 +131,12 @@ class Fit {
     const all = { ...fields, ...ofChoice };
     const native = Object.keys(all).length === 0 ? undefined : { wire: this.#wire ?? "", fields: all };
     const { names } = translated;
-    // What the configuration opens by the client's name is open by this wire's.
+    // A field opened under the client's name is also open under this wire's name.
     const opened = [...names].filter(([, name]) => isNativeOpen(this.#rights.grants, name)).map(([target]) => target);
     return { native, names, grants: bothGrants(this.#rights.grants, { native: opened }) };
   }
 
-  /** After the tools: a choice of one that is not offered would be refused. */
+  /** Runs after the tools were fitted: vendors refuse a choice of a tool that is not offered. */
   choice({
     toolChoice,
     nativeChoice,
@@ -186,17 +186,17 @@ class Fit {
     for (const name of left) this.#lost(at + name);
     const { native: _, ...rest } = element;
     const own = Object.keys(fields).length === 0 ? {} : { native: { wire: this.#wire ?? "", fields } };
-    return { ...rest, ...own } as Element; // the same with other native fields or none
+    return { ...rest, ...own } as Element; // Same element, with other native fields or none.
   }
 
   readonly message = (message: Message): Message => {
-    // The provider's own parts are sent back to it, whatever it calls its wire.
+    // Parts that this provider produced are sent back to it, whatever wire format they name.
     const parts = this.each(message.parts, message.provider === undefined ? this.#part : this.#ownPart);
     const fitted = this.element(message, "messages.");
     return parts === message.parts ? fitted : { ...fitted, parts };
   };
 
-  /** A vendor-only tool cannot be offered on other wires, and one the vendor executes only where that is open to the caller. */
+  /** A vendor's own tool cannot be offered on other wires; one that the vendor executes must also be open to the caller. */
   readonly tool = (tool: ToolSpec): ToolSpec | undefined => {
     const { native } = tool;
     if (native === undefined) return tool;
@@ -209,7 +209,7 @@ class Fit {
     }
     if (!isWhole(native) || native.translated?.includes("type")) {
       const fitted = this.element(tool, "tools.");
-      // Beside fields of their own wire, providers take a schema as it is.
+      // Next to native fields, providers send the schema unchanged, so it must be complete.
       return fitted.native === undefined ? fitted : { ...fitted, parameters: { type: "object", ...fitted.parameters } };
     }
     this.intact = false;
@@ -268,16 +268,16 @@ class Fit {
   each<Item>(items: readonly Item[], fit: (item: Item) => Item | undefined): Item[] {
     let changed: Item[] | undefined;
     for (let at = 0; at < items.length; at++) {
-      const item = items[at] as Item; // below the length
+      const item = items[at] as Item; // `at` is below the length.
       const kept = fit(item);
       if (kept !== item) changed ??= items.slice(0, at);
       if (changed !== undefined && kept !== undefined) changed.push(kept);
     }
-    return changed ?? (items as Item[]); // safe: the request is read-only
+    return changed ?? (items as Item[]); // The request is read-only, so returning the original array is safe.
   }
 }
 
-/** They stand for something stored at the vendor, which may be another caller's. The model's own are not judged. */
+/** Parts that refer to data stored at the vendor, possibly another caller's. Those the model produced are always allowed. */
 const referring: ReadonlySet<string> = new Set(["container", "item_reference"]);
 
 const typeOf = (data: unknown): string => {

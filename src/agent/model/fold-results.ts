@@ -1,6 +1,6 @@
 import type { Message, ToolResultPart } from "../../core/model/messages.ts";
 
-/** A shorter result is sent as it is: a reference would save nothing. */
+/** Shorter results are sent whole: a reference would save nothing. */
 const leastFolded = 400;
 
 export interface FoldedResults {
@@ -8,7 +8,7 @@ export interface FoldedResults {
   readonly calls: readonly string[];
 }
 
-/** Replaces tool results of all but the newest `rounds` rounds with a reference that `read_result` takes. */
+/** Replaces tool results older than the newest `rounds` rounds with references that `read_result` resolves. */
 export function foldResults(messages: readonly Message[], rounds: number | undefined): FoldedResults {
   if (rounds === undefined) return { messages, calls: [] };
   let left = rounds;

@@ -25,11 +25,11 @@ export interface Attempt {
   readonly skipped: readonly string[];
   /** Why this model, where the chain chooses. */
   readonly reason?: string | undefined;
-  /** A second model that is asked when this one is silent. */
+  /** A second model to ask when this one stays silent. */
   readonly hedge?: Hedge | undefined;
   readonly tools: ToolTable;
   readonly sink: CallSink;
-  /** Told while the model answers. */
+  /** Told when the model starts answering. */
   readonly breaker: Pick<Guard, "answering">;
 }
 
@@ -47,7 +47,7 @@ export class GenerationFailure extends Error {
   }
 }
 
-/** A provider that never awaits I/O would starve timers and sockets, including a cancel. */
+/** Yields to the event loop after this many reads: a provider that never awaits I/O would starve timers, sockets and cancels. */
 const readsPerTurn = 256;
 
 /** One model call from request to `generation.finished`, emitting every delta as it arrives. */
@@ -97,7 +97,7 @@ export async function generate(run: RunContext, given: Attempt): Promise<void> {
   }
 }
 
-/** The model that answers first, announced if it is the second. */
+/** The attempt whose model answers first; emits an event if it is the second model. */
 async function hedged(run: RunContext, first: Attempt, hedge: Hedge) {
   const open = (asked: Asked): Opened => {
     const controller = new AbortController();
@@ -117,7 +117,7 @@ async function hedged(run: RunContext, first: Attempt, hedge: Hedge) {
 const fitted = (run: RunContext, { target, request }: Pick<Attempt, "target" | "request">) =>
   fitFor(target.port, request, { agent: run.agent, request: run.parts.request });
 
-/** Announces the generation, with the request fields the model cannot receive. */
+/** Writes `generation.started`, listing the request fields the model cannot receive. */
 function begin(run: RunContext, given: Attempt): GenerationRequest {
   const { target, round, attempt, skipped, reason } = given;
   const { request, unsent: warnings } = fitted(run, given);
@@ -161,7 +161,7 @@ function finish(
   });
 }
 
-/** `cut`: the run ended first. A stream that is cut is billed for its prompt and what was sent; a refused request costs nothing. */
+/** `cut`: the run ended during the stream. A cut stream is billed for its prompt and the output so far; a refused request costs nothing. */
 function usageOf(writer: DeltaWriter | undefined, { request }: Attempt, cut: boolean): Usage | undefined {
   const { usage, outputCharacters = 0 } = writer ?? {};
   if (usage === undefined && outputCharacters === 0 && !cut) return undefined;
@@ -185,12 +185,12 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
 
 function timeoutsOf({ agent }: RunContext, { port }: ModelTarget): Timeouts {
   const { timeout } = agent.model;
-  // Comments are a sign of life, and some gateways send them for minutes: only who sets a limit has it kept.
+  // Some gateways send SSE comments for minutes before the first token, so comments only count against an explicitly set limit.
   const firstToken = timeout.firstChunk ?? Math.max(timeout.idle, port.firstChunk ?? 0);
   return { ...timeout, firstToken, firstChunk: timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk };
 }
 
-/** Adds who failed to the error: a chain may have several providers, and a provider several models. */
+/** Adds provider and model to the error: a chain may have several of both. */
 function asProviderError(target: ModelTarget, thrown: unknown): VenturiError {
   const { name, provider, model } = target;
   const details = { provider, model };

@@ -12,7 +12,7 @@ import { completeUsage } from "./estimate.ts";
 
 type Step = IteratorResult<readonly Delta[], undefined>;
 
-/** A model that is asked, and all that is told of how it went. */
+/** A model being asked, and the breaker and seat to report the outcome to. */
 export interface Asked {
   readonly target: ModelTarget;
   readonly attempt: number;
@@ -21,19 +21,19 @@ export interface Asked {
   readonly seat: Seat | undefined;
 }
 
-/** A second model for one generation, and which of the two it came to be. */
+/** A second model for one generation, and which of the two won. */
 export interface Hedge {
   readonly after: number;
   readonly first: Asked;
-  /** The second model, with room for both in the budgets; undefined when there is none to ask. */
+  /** The second model, with budget reserved for both; undefined when none is available. */
   rival(): Promise<Asked | undefined>;
-  /** Whose answer it is; `first` until another has won. */
+  /** The model whose answer is used; `first` until the other has won. */
   winner: Asked;
-  /** What the other one cost. */
+  /** Cost of the losing request. */
   lost?: Hedged;
 }
 
-/** A stream that was opened for a generation. */
+/** A stream opened for a generation. */
 export interface Opened {
   readonly asked: Asked;
   readonly context: GenerationContext;
@@ -42,8 +42,8 @@ export interface Opened {
 }
 
 /**
- * The stream of whoever answers first. The second one is asked when the first has been silent for `after`; who loses is cancelled.
- * One that fails leaves it to the other; if both fail, the first one's failure is the generation's.
+ * The stream of the model that answers first. The second is asked after `after` ms of silence, and the loser is cancelled. If one fails,
+ * the other goes on; if both fail, the first one's failure is reported.
  */
 export async function race(
   run: RunContext,
@@ -56,7 +56,7 @@ export async function race(
   const rival = await hedge.rival();
   if (rival === undefined) return own.opened;
   const other = new Racer(open(rival));
-  await run.orAborted(Promise.race([own.decided, other.decided])).catch(() => {}); // the run's end is the winner's failure
+  await run.orAborted(Promise.race([own.decided, other.decided])).catch(() => {}); // When the run ends, the winner's stream reports it.
   if (own.state === "failed") await other.decided;
   else if (other.state === "failed") await own.decided;
   const [won, lost] = other.state === "answers" && own.state !== "answers" ? [other, own] : [own, other];
@@ -76,7 +76,7 @@ function settle(run: RunContext, { opened, failure, usage, state }: Racer, winne
     breaker.failed(error, { shown: false, stalled: false, unusual: false });
   }
   void opened.stream.return().catch(() => {});
-  // Vendors charge for the prompt of a request that is cancelled; one that failed costs nothing.
+  // Vendors bill the prompt of a cancelled request; a failed one costs nothing.
   const spent = error === undefined ? completeUsage(usage, request.messages, 0) : usage;
   seat?.leave(spent === undefined ? 0 : (spent.inputTokens ?? 0) + (spent.outputTokens ?? 0));
   return {
@@ -87,10 +87,10 @@ function settle(run: RunContext, { opened, failure, usage, state }: Racer, winne
   };
 }
 
-/** Deltas that come before an answer. */
+/** Deltas that may arrive before the model has answered anything. */
 const preliminary: ReadonlySet<Delta["type"]> = new Set(["response", "usage"]);
 
-/** Reads ahead until the model answers or fails, and gives what it read to whoever polls it. */
+/** Reads ahead until the model answers or fails, then replays what it read to the consumer. */
 class Racer extends PolledStream<readonly Delta[]> {
   readonly opened: Opened;
   readonly decided: Promise<void>;
@@ -107,7 +107,7 @@ class Racer extends PolledStream<readonly Delta[]> {
     this.decided = this.#read();
   }
 
-  /** Whether nothing came for so long. */
+  /** Whether the stream stayed silent for this long. */
   async silentFor({ parts: { clock } }: RunContext, ms: number): Promise<boolean> {
     const late = Promise.withResolvers<void>();
     const stop = clock.after(ms, late.resolve);

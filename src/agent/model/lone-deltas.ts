@@ -6,7 +6,7 @@ import { type OutputCap, perEvent } from "../run/output-cap.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { storable } from "./native-answer.ts";
 
-/** Writes deltas that are one event each, whatever came with them in the same read. */
+/** Writes deltas that become one event each, without joining adjacent ones. */
 export class LoneDeltas {
   readonly #run: RunContext;
   readonly #round: number;
@@ -18,7 +18,7 @@ export class LoneDeltas {
     this.#cap = cap;
   }
 
-  /** Text that is signed, or has fields of its own. */
+  /** Text that is signed or has vendor fields. */
   text({ native, ...delta }: TextDelta | RefusalDelta): void {
     const signature = "signature" in delta ? (delta.signature?.length ?? 0) : 0;
     this.#cap.size += perEvent + delta.text.length + signature;

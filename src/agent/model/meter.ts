@@ -6,12 +6,12 @@ import { LimitReached } from "../run/limit-reached.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { estimateRequest } from "./token-room.ts";
 
-/** The budget has no room for the model that was to be asked; the chain's `economy` goes on. */
+/** A budget has no room for this model; the chain's `economy` model is tried next. */
 export class TooDear extends Error {}
 
 /**
- * Sets aside what the generation may cost, before it is asked for. Throws when a budget has no room: as a failure, as the run's end,
- * or `TooDear` when a cheaper model is to go on.
+ * Reserves the possible cost of a generation. When a budget has no room, throws a failure, the run's end, or `TooDear` if a cheaper model
+ * may continue.
  */
 export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Promise<void> {
   const { meter } = run.parts;
@@ -33,7 +33,7 @@ export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Pr
       const details = { budget: answer.budget, limit: "tokensPerMinute", most, left, retryAfterMs };
       throw new VenturiError("agent.run", "rate_limited", answer.message, { details });
     }
-    // A run that has got somewhere waits for the next minute.
+    // A rate limit only delays a run that has already done work.
     await run.waits.during("backoff", asked.target.name, sleep(run.parts.clock, retryAfterMs, run.signal));
     return await reserve(run, asked, beside);
   }
@@ -42,7 +42,7 @@ export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Pr
   throw new VenturiError("agent.run", "budget_exceeded", answer.message, { details: { budget: answer.budget } });
 }
 
-/** A model and what it is to be asked. */
+/** A model and the request for it. */
 interface ToAsk {
   readonly target: ModelTarget;
   readonly request: GenerationRequest;

@@ -3,10 +3,10 @@ import { answerLimits, excessOf } from "../../core/values/value-limits.ts";
 import { type OutputCap, perEvent } from "../run/output-cap.ts";
 import type { RunContext } from "../run/run-context.ts";
 
-/** One field may take an eighth of what all may. */
+/** A single field may use at most an eighth of the total. */
 const fieldLimits = { ...answerLimits, nodes: answerLimits.nodes / 8, size: answerLimits.size / 8 };
 
-/** A vendor's fields as the journal takes them: counted as output, without those that are too large, which are named and logged. */
+/** Vendor fields as they can be stored: counted as output, without those that are too large, which are logged by name. */
 export function storable(native: NativeAnswer, cap: OutputCap, run: RunContext): NativeAnswer {
   const { wire, fields } = native;
   if (excessOf(fields, answerLimits) === undefined) {
@@ -24,6 +24,6 @@ export function storable(native: NativeAnswer, cap: OutputCap, run: RunContext):
   return { wire, fields: Object.fromEntries(some), omitted: [...omitted, ...kept.slice(8).map(([name]) => name)] };
 }
 
-/** Vendors repeat growing figures: later ones count. */
+/** Merges the fields of an answer; vendors repeat running totals, so later values win. */
 export const laidOver = (before: NativeAnswer | undefined, native: NativeAnswer): NativeAnswer =>
   before === undefined ? native : { ...native, fields: { ...before.fields, ...native.fields } };

@@ -14,7 +14,7 @@ export const precedence: Readonly<Record<string, Layer>> = {
   call: (_agent, { options }) => options,
 };
 
-/** The options of a generation. `null` unsets an earlier layer's value, so that the provider's default applies. */
+/** Merges the options of a generation. `null` removes an earlier layer's value, so that the provider's default applies. */
 export function optionsFor(agent: AgentDefinition, request: RunRequest, tools: ToolTable): GenerationOptions {
   const merged: Record<string, unknown> = {};
   for (const layer of Object.values(precedence)) {

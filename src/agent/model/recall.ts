@@ -10,12 +10,12 @@ import type { Recall } from "../run/definition.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { inputMessages } from "../state/input-messages.ts";
 
-/** Searches under way: a hedged generation asks for its request twice. */
+/** Searches in progress: with a hedge, the request is built twice. */
 const searches = new WeakMap<RunContext, Promise<void>>();
 
 /**
- * What was recalled for the run, as a message. The search is made once, before the first round, and is an event before anything is asked
- * with it: whoever goes on with the run later sends the same bytes.
+ * The recalled notes as a message. Searched once before the first round and recorded as an event before use, so that a resumed run sends
+ * the same bytes.
  */
 export async function recalledFor(run: RunContext): Promise<Message | undefined> {
   const { state, agent } = run;
@@ -27,18 +27,18 @@ export async function recalledFor(run: RunContext): Promise<Message | undefined>
   return messageOf(state.recalled ?? []);
 }
 
-/** Before what the person said last, so that the conversation up to there stays as a vendor has cached it. */
+/** Inserts the notes before the last user message, so that the conversation up to there stays in the vendor's prompt cache. */
 export function withRecalled(run: RunContext, conversation: readonly Message[], recalled: Message): Message[] {
   const { state } = run;
   const place = conversation.length - (state.messages.length - askedAt(run));
   const rules = conversation.findIndex(({ role }) => role !== "system");
   let at = Math.min(Math.max(place, rules < 0 ? conversation.length : rules), conversation.length);
-  // Compaction may have shortened what comes after it; a call keeps its results.
+  // Compaction may have moved the position between a call and its results; skip to after them.
   while (conversation[at]?.role === "tool") at += 1;
   return [...conversation.slice(0, at), recalled, ...conversation.slice(at)];
 }
 
-/** Index of the message of the run's input with which the last turn begins. */
+/** Index of the input message with which the last turn begins. */
 function askedAt({ state, parts }: RunContext): number {
   const input = inputMessages(state.started?.input ?? parts.request.input);
   let at = input.findLastIndex(({ role }) => role === "user");
@@ -68,7 +68,7 @@ async function recall(run: RunContext, { notes: store, scopes, top }: Recall): P
   } catch (thrown) {
     run.throwIfAborted();
     if (VenturiError.is(thrown, "plugin_failed")) throw thrown;
-    // An answer without its memories is better than none.
+    // A failed search does not fail the run: an answer without notes is better than none.
     const error = wrap("memory.search", thrown);
     parts.logger.warn("nothing could be recalled", { run: run.run, store: store.name, code: error.code });
     body = { ...event, notes: [], error: error.toJSON() };
@@ -79,7 +79,7 @@ async function recall(run: RunContext, { notes: store, scopes, top }: Recall): P
 
 const said = (message: Message): string => (message.role === "user" ? textOf(message) : "");
 
-/** Whose notes a run may see. */
+/** The scopes (session, user) whose notes a run may see. */
 function placesOf(
   { session, user }: Pick<RunRequest, "session" | "user">,
   {
@@ -95,7 +95,7 @@ function placesOf(
   });
 }
 
-/** Anybody may have had them written: hooks and guards see each as the result of a call. What one refuses is left out. */
+/** Notes are untrusted: hooks and guards see each one as a tool result, and refused ones are left out. */
 async function passed(run: RunContext, query: string, found: readonly FoundNote[]): Promise<RecalledNote[]> {
   const notes: RecalledNote[] = [];
   for (const { id, scope, owner, text, at, score } of found) {
@@ -121,7 +121,7 @@ function messageOf(notes: readonly RecalledNote[]): Message | undefined {
   return textMessage("user", recalledText(notes));
 }
 
-/** In a frame that no text of it can leave. */
+/** Wraps the notes in a frame that their text cannot close. */
 export function recalledText(notes: readonly Pick<RecalledNote, "text" | "at" | "scope">[]): string {
   const lines = notes.map(({ text, at, scope }) =>
     JSON.stringify({ noted: new Date(at).toISOString().slice(0, 10), about: scope, text }).replaceAll("<", "\\u003c"),

@@ -23,12 +23,12 @@ export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
   const { clientTools } = run.parts.request;
   const deferred = deferredTools(run, own);
-  // Before those that were found, which only ever become more.
+  // Found tools follow after these: their list only grows, so the prompt prefix stays the same.
   if (deferred !== undefined) {
     const [find, ...found] = deferred;
     return new ToolTable([...(find === undefined ? [] : [find]), readResultTool(run), ...found], clientTools);
   }
-  // Offered from the first round on where results may be folded, so that the prompt's beginning stays the same.
+  // Offered from the first round on when results may be folded, to keep the prompt prefix stable.
   if (run.state.cutResults.size > 0 || run.agent.compaction?.results !== undefined)
     return new ToolTable([...own, readResultTool(run)], clientTools);
   if (clientTools !== undefined && (clientTools.length > 0 || own.length === 0)) return new ToolTable(own, clientTools);
@@ -39,7 +39,7 @@ export function toolsFor(run: RunContext): ToolTable {
   return table;
 }
 
-/** By the agent's list of tools, which most rounds of most runs share. */
+/** Cached by the agent's tool list, which most rounds of most runs share. */
 const tables = new WeakMap<readonly Tool[], ToolTable>();
 
 /** The round's generation request. */
@@ -83,13 +83,13 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((left, right) => left + right, 0);
 
-/** What the agent's function wrote for this run; a fork may have been given others. */
+/** Instructions that the agent's function wrote for this run; a fork may have been given different ones. */
 const ownInstructions = ({ state, parts }: RunContext): string | undefined =>
   parts.request.fork?.instructions === undefined ? state.started?.instructions : undefined;
 
 /**
- * One key per session, or per key of the client where it sent one: short, and a hash because a session's name may identify a
- * person. With the tenant, so that nobody chooses a key in use elsewhere.
+ * The prompt cache key: one per session, or the one the client sent. Hashed because a session name may identify a person, and with the
+ * tenant so that nobody can choose another tenant's key.
  */
 function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache"> {
   const { cache: mode = "auto" } = agent.model;

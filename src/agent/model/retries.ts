@@ -3,7 +3,7 @@ import { systemChance } from "../../core/ports/chance.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { GenerationFailure } from "./generation.ts";
 
-/** With other models to ask, nobody waits longer than this for one, ms. */
+/** Longest wait for one model while others are available, ms. */
 export const patient = 5_000;
 
 export const longestWait = (run: RunContext): number => run.agent.model.retry.longestWait ?? 60_000;
@@ -13,13 +13,13 @@ export const worthRetrying = (error: VenturiError): boolean => {
   return typeof asked === "boolean" ? asked : error.retryable;
 };
 
-/** How long the provider asked to wait, ms. */
+/** The wait the provider asked for, ms. */
 export function askedWait({ details }: VenturiError): number | undefined {
   const asked = details?.retryAfterMs;
   return typeof asked === "number" && asked >= 0 ? asked : undefined;
 }
 
-/** A wait that is too long to be kept is named: it is why nobody tried again. */
+/** Adds to the message a requested wait that was too long to wait for, as the reason for not retrying. */
 export function namingWait(run: RunContext, failure: GenerationFailure): GenerationFailure {
   const { error, shown, usage } = failure;
   const asked = askedWait(error);

@@ -13,7 +13,7 @@ interface Race {
   readonly others: readonly ModelTarget[];
 }
 
-/** The first of the others that can take the request now. Nobody waits for it: the first model is still at work. */
+/** The first other model that can take the request right now. Never waits: the first model is still working. */
 export async function rivalFor(run: RunContext, { requestFor, first, others }: Race): Promise<Asked | undefined> {
   const { members, breakers, tenant = defaultTenant, meter } = run.parts;
   for (const target of others) {
@@ -35,13 +35,13 @@ export async function rivalFor(run: RunContext, { requestFor, first, others }: R
   return undefined;
 }
 
-/** Room for both. Without it what the first one had set aside is set aside again. */
+/** Reserves budget for both models; without room, restores the reservation of the first. */
 async function hasBudget(run: RunContext, asked: Pick<Asked, "target" | "request">, first: Asked): Promise<boolean> {
   try {
     await reserve(run, asked, first);
     return true;
   } catch {
-    await reserve(run, first).catch(() => {}); // it is under way, and settled at its end
+    await reserve(run, first).catch(() => {}); // The first request is under way regardless; its cost is settled at its end.
     return false;
   }
 }

@@ -9,13 +9,13 @@ import type { RunContext } from "../run/run-context.ts";
 import { GenerationFailure } from "./generation.ts";
 import { longestWait } from "./retries.ts";
 
-/** A model to ask, and why it comes at this place; without a reason, because the configuration names it here. */
+/** A model to try, and why at this position; no reason means the configured order. */
 export interface Candidate {
   readonly target: ModelTarget;
   readonly reason?: string;
 }
 
-/** The chain's models in the order in which they are to be asked. */
+/** The chain's models in the order to try them. */
 export function candidatesOf(run: RunContext, { targets, routing, chosen }: ModelChain): Candidate[] {
   if (routing === undefined)
     return targets.map((target) => (chosen === undefined ? { target } : { target, reason: chosen.reason }));
@@ -29,7 +29,7 @@ export function candidatesOf(run: RunContext, { targets, routing, chosen }: Mode
   }));
 }
 
-/** What the price of a model is compared by: prompts are longer than answers. */
+/** Token counts by which prices are compared; prompts are longer than answers. */
 const typical = { inputTokens: 3_000, outputTokens: 1_000 };
 
 function sorted(run: RunContext, targets: readonly ModelTarget[], { choose }: Routing): Candidate[] {
@@ -54,7 +54,7 @@ const rankOf: Readonly<Record<Exclude<Routing["choose"], "order">, (run: RunCont
     const drawn = (digest.digest().readUInt32BE(0) + 1) / (2 ** 32 + 1);
     return { rank: -Math.log(drawn) / weight, reason: `weight ${weight}` };
   },
-  /** One that was not measured lately is tried by one generation at a time. */
+  /** A model without a recent measurement is probed by one generation at a time. */
   fastest(run, { name }) {
     const member = run.parts.members?.of(name);
     const ms = member?.firstMs;
@@ -73,7 +73,7 @@ const rankOf: Readonly<Record<Exclude<Routing["choose"], "order">, (run: RunCont
   },
 };
 
-/** The model of the conversation's last generation first: its provider has the prompt in its cache. */
+/** Moves the model of the conversation's last generation to the front: its provider has the prompt cached. */
 function stuck(run: RunContext, candidates: Candidate[]): Candidate[] {
   const last = run.state.model ?? run.parts.lastModel;
   const found = candidates.find(({ target }) => target.name === last);
@@ -94,7 +94,7 @@ function withRoomFirst(run: RunContext, candidates: Candidate[]): Candidate[] {
   return [...free.map(({ target }) => ({ target, reason })), ...candidates.filter((each) => !free.includes(each))];
 }
 
-/** Why the member cannot take the request; the next of the chain may. */
+/** Why this model cannot take the request; the next of the chain may. */
 export function unfit({ name, member }: ModelTarget, tokens: number): VenturiError | undefined {
   const { contextTokens } = member ?? {};
   if (contextTokens === undefined || tokens + leastAnswer <= contextTokens) return undefined;
@@ -104,7 +104,7 @@ export function unfit({ name, member }: ModelTarget, tokens: number): VenturiErr
 
 const leastAnswer = 16;
 
-/** The request with an answer no longer than the member has room for. */
+/** Caps the answer at the room left in the model's context. */
 export function withinMember(request: GenerationRequest, { member }: ModelTarget, tokens: number): GenerationRequest {
   const room = (member?.contextTokens ?? Number.POSITIVE_INFINITY) - tokens;
   const { maxTokens } = request.options;
@@ -113,13 +113,16 @@ export function withinMember(request: GenerationRequest, { member }: ModelTarget
     : { ...request, options: { ...request.options, maxTokens: room } };
 }
 
-/** A place at the member, if it has one free: taken in the turn of the choice, so that runs that choose together do not all choose the same. */
+/**
+ * Takes a free seat at the model, if any, synchronously with the choice: otherwise runs that choose at the same time would all pick the
+ * same model.
+ */
 export function freeSeat({ parts }: RunContext, { name, member }: ModelTarget): Seat | undefined {
   const known = parts.members?.of(name);
   return known?.hasRoom(member ?? {}) ? known.take(0) : undefined;
 }
 
-/** The place that was taken, if the request fits; otherwise waits for one, no longer than for a provider that asks to wait. */
+/** Keeps the seat already taken if the request fits; otherwise waits for one, at most as long as for a provider's retry-after. */
 export async function seatAt(
   run: RunContext,
   { name, member }: ModelTarget,
@@ -143,7 +146,7 @@ export async function seatAt(
     return await run.waits.during("backoff", name, run.orAborted(waiting.promise));
   } catch (thrown) {
     leave();
-    void waiting.promise.then((seat) => seat.leave()).catch(() => {}); // it came as the run was given up
+    void waiting.promise.then((seat) => seat.leave()).catch(() => {}); // The seat may be granted just as the run gives up.
     throw thrown;
   } finally {
     stop();

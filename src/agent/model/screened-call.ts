@@ -11,10 +11,10 @@ interface Sealing {
   readonly round: number;
 }
 
-/** A complete call as its hooks leave it: what is shown of it, stored and checked. */
+/** A complete call as the hooks leave it: this is what is shown, stored and checked. */
 export function screened(run: RunContext, { call, id, name, round }: Sealing): { text: string; result: CallResult } {
   const result = call.result();
-  // Text that is no JSON is looked at as the text it is; the call is rejected anyway.
+  // Text that is not JSON is screened as plain text; the call will be rejected anyway.
   const given = result.ok ? result.arguments : { text: call.text };
   const asked: ToolHookCall = { call: id, name, arguments: given };
   try {

@@ -9,12 +9,12 @@ interface SealedCall {
   readonly id: string;
   readonly name: string;
   readonly round: number;
-  /** Its arguments as they were shown, and what they mean. */
+  /** The arguments as shown to clients, and their parsed value. */
   readonly written: string;
   readonly result: CallResult;
 }
 
-/** Writes that a call is complete, and hands it to `sink`; or that it is rejected, and why. */
+/** Writes that the call is complete and passes it to `sink`, or writes why it is rejected. */
 export function writeSealed(
   run: RunContext,
   { call, id, name, round, written, result }: SealedCall,

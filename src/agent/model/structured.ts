@@ -7,9 +7,9 @@ import { parse } from "../schema/standard.ts";
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Parses the answer against its schema, and against the one of the agent's program where it has one. The object is what the model
- * wrote: a program's defaults and transforms are applied where it reads the result, because the journal holds JSON. Strips the
- * code fence models like to add; repairs nothing else.
+ * Parses the answer against its schema, and against the agent's own validator if it has one. The object stays as the model wrote it:
+ * defaults and transforms are applied where a program reads the result, because the journal holds JSON. Strips a code fence; repairs
+ * nothing else.
  */
 export function structured(
   text: string,

@@ -5,16 +5,16 @@ import { tokensUsed } from "../run/limits.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { estimateMessage, estimateTokens, nativeSize, tokensOf } from "./estimate.ts";
 
-/** Fewer are no answer, and the Responses API takes no smaller limit. */
+/** Fewer tokens make no answer, and the Responses API refuses smaller limits. */
 const leastAnswer = 16;
-/** A limit that every model takes. A higher one may be above what the model can write, and refused. */
+/** A limit that every model accepts; a higher one may exceed the model's maximum and be refused. */
 const safeLimit = 4_096;
-/** Characters after which an answer is cut: generously where the vendor has the limit too. */
+/** Characters per token at which an answer is cut here: generous where the vendor enforces the limit too. */
 const perToken = { withLimit: 16, without: 5 };
 
 /**
- * The request, before anything is spent on it: refused if by estimate it exceeds the model's context or what the run may still
- * use, and otherwise with an answer no longer than what is left.
+ * Checks the request before anything is spent: refused if its estimate exceeds the model's context or the run's remaining tokens, otherwise
+ * with the answer capped at what is left.
  */
 export function withinLimits(run: RunContext, request: GenerationRequest): GenerationRequest {
   const { limits, model } = run.agent;
@@ -33,14 +33,14 @@ export function withinLimits(run: RunContext, request: GenerationRequest): Gener
   return capped(run, fits, Math.min(left, written));
 }
 
-/** Tokens the model would read. */
+/** Estimated input tokens. */
 export function estimateRequest({ messages, tools, output, native }: GenerationRequest): number {
   const schema = output?.schema === undefined ? 0 : estimateTokens(JSON.stringify(output.schema));
   const around = schema + estimateTools(tools) + tokensOf(nativeSize(native));
   return messages.reduce((sum, message) => sum + estimateMessage(message), around);
 }
 
-/** Most rounds of most runs have the same list. */
+/** Cached by tool list: most rounds of most runs share one. */
 const sizes = new WeakMap<readonly ToolSpec[], number>();
 export function estimateTools(tools: readonly ToolSpec[]): number {
   if (tools.length === 0) return 0;
@@ -77,7 +77,7 @@ function capped(run: RunContext, request: GenerationRequest, left: number): Gene
   return { ...request, options: answerOf(request.options, left) };
 }
 
-/** A budget for thinking that does not fit would have the request refused. */
+/** Caps the thinking budget too: vendors refuse one that exceeds the token limit. */
 function answerOf(options: GenerationOptions, maxTokens: number): GenerationOptions {
   const { budget, ...reasoning } = options.reasoning ?? {};
   if (budget === undefined || budget < maxTokens) return { ...options, maxTokens };

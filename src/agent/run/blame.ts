@@ -4,17 +4,17 @@ import type { Stalls } from "../../core/ports/stalls.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 
 export interface FailureFacts {
-  /** Output of the generation had been seen. */
+  /** Clients had already seen output of the generation. */
   readonly shown: boolean;
   /** The event loop of this process was blocked shortly before. */
   readonly stalled: boolean;
-  /** The request has fields, a schema or tools in the caller's own words, which the provider may have failed on. */
+  /** The request contains caller-supplied fields, a schema or tools, which may have caused the failure. */
   readonly unusual: boolean;
 }
 
 /**
- * How much a failure says about the provider's health: 1, nothing (0), or half where it may be the request's. A wrong key, a bad
- * request and faults of this process say nothing; rate limits are handled by waiting.
+ * How much a failure counts against the provider's health: 1, 0, or 0.5 if the request may have caused it. A wrong key, a bad request and
+ * faults of this process count 0; rate limits are handled by waiting.
  */
 export function blameFor(error: VenturiError, { shown, stalled, unusual }: FailureFacts): number {
   if (!blames.has(error.code)) return 0;
@@ -26,11 +26,11 @@ export function blameFor(error: VenturiError, { shown, stalled, unusual }: Failu
 
 const blames: ReadonlySet<string> = new Set(["unavailable", "timeout", "idle_timeout", "stream_error"]);
 
-/** Whether no connection came about, which concerns all models of the provider. */
+/** Whether the connection itself failed, which concerns all models of the provider. */
 export const isUnreachable = ({ details }: VenturiError): boolean =>
   details?.unreachable === true || details?.timeout === "connect";
 
-/** Whether the caller has put something into the request that few others send. */
+/** Whether the request contains something few other callers send. */
 export function isUnusual({ native, output, clientTools }: RunRequest): boolean {
   return (
     (native !== undefined && untranslated(native).length > 0) ||
@@ -42,7 +42,7 @@ export function isUnusual({ native, output, clientTools }: RunRequest): boolean 
 /** How long after a stall sockets may still fail because of it, ms. */
 const aftermath = 5_000;
 
-/** Whether this process was blocked so recently that a timeout or a cut connection is its own doing. */
+/** Whether this process was blocked so recently that a timeout or dropped connection is its own fault. */
 export const stalledAt = (stalls: Stalls | undefined, now: number): boolean => {
   const at = stalls?.longAt?.();
   return at !== undefined && now - at <= aftermath;

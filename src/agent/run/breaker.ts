@@ -4,12 +4,12 @@ import { type Log, silentLog } from "../../core/ports/log.ts";
 import { blameFor, type FailureFacts, isUnreachable } from "./blame.ts";
 import { type Caller, Circuit, type CircuitListener, type CircuitState } from "./circuit.ts";
 
-/** At most this share of the failures that open a breaker for all comes from one tenant: three of five. */
+/** Maximum share of one tenant's failures among those that open the breaker for everyone: three of five. */
 const ofOneTenant = 0.6;
-/** Tenants with failures that are remembered per breaker. */
+/** How many tenants with failures are remembered per breaker. */
 const mostTenants = 1_000;
 
-/** The circuits of one model, or of one provider's connections: one for all tenants and one for each that has failures. */
+/** The circuits of one model, or of one provider's connections: a shared one, and one per tenant with failures. */
 class Breaker {
   readonly #clock: Clock;
   readonly #changed: CircuitListener;
@@ -35,7 +35,7 @@ class Breaker {
     return false;
   }
 
-  /** The circuits that a tenant's calls pass. */
+  /** The circuits a tenant's calls must pass. */
   of(tenant: string): Circuit[] {
     const own = this.#tenants.get(tenant);
     return own === undefined ? [this.shared] : [this.shared, own];
@@ -78,7 +78,7 @@ class Breaker {
     if (this.#tenants.get(tenant)?.idle) this.#tenants.delete(tenant);
   }
 
-  /** One that is answering would lose its count. */
+  /** Skips circuits with calls in progress, whose count would be lost. */
   #forgetOldest(): void {
     for (const [tenant, { answering }] of this.#tenants) {
       if (answering === 0) return void this.#tenants.delete(tenant);
@@ -86,7 +86,7 @@ class Breaker {
   }
 }
 
-/** A call's way through the breakers of its provider and model. */
+/** One call's view of the breakers of its provider and model. */
 export class Guard {
   readonly #caller: Caller;
   readonly #breakers: { readonly provider: Breaker; readonly model: Breaker };
@@ -158,7 +158,7 @@ const worst = (states: readonly CircuitState[]): CircuitState =>
 
 /** A circuit that is not closed. */
 export interface OpenCircuit {
-  /** The provider's name for the model; none: the provider cannot be reached. */
+  /** Absent when the provider itself cannot be reached. */
   readonly model?: string;
   readonly state: CircuitState;
   readonly leftMs: number;

@@ -5,7 +5,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { EventBody, RunEvent } from "../../core/run/events.ts";
 import type { OpenCall } from "../../provider/accumulate.ts";
 
-/** What holds a sealed call back: the model still writes, a person is asked, or there is no room for it yet. */
+/** Why a sealed call has not started: the model is still writing, a person is being asked, or there is no capacity. */
 export type Gate =
   | "generation"
   | "dispatch: round"
@@ -22,9 +22,9 @@ export type Gate =
 type Counting = Pick<StreamObserver, "accumulated">;
 
 /**
- * Debug lines of the tool calls of one run, from the fragment that opens a call to its result: names, counts and times, never content.
- * Attached to runs that are debugged only, so that others pay nothing. Most of it is a view of the run's events; what is in none
- * (what sealed a call, what holds it back) is told by the writer and the dispatcher.
+ * Debug log lines of one run's tool calls, from first fragment to result: names, counts and times, never content. Attached only to runs
+ * being debugged, so that others pay nothing. Mostly a view of the run's events; the delta writer and the dispatcher report what no event
+ * has (what sealed a call, what delays it).
  */
 export class CallWatch {
   readonly #log: Log;
@@ -32,7 +32,7 @@ export class CallWatch {
   /** Fragments of the calls of the current generation, by index. */
   #fragments: number[] = [];
   #bytes: number[] = [];
-  /** Calls that are opened and not sealed. */
+  /** Calls opened and not yet sealed. */
   readonly #open = new Map<string, { readonly tool: string; readonly index: number; readonly at: number }>();
   readonly #gates = new Map<string, Gate>();
 
@@ -41,18 +41,18 @@ export class CallWatch {
     this.#run = run;
   }
 
-  /** The log of the run, seen by this watch. */
+  /** Wraps the run's log so that this watch sees its events. */
   around(log: RunLog): RunLog {
     return new WatchedLog(log, (event) => this.#wrote(event));
   }
 
-  /** The observer of a generation's fragments, counted by this watch. */
+  /** Wraps the observer of a generation's fragments to count them. */
   counting(observer: Counting | undefined): Counting {
     this.#fragments = [];
     this.#bytes = [];
     return {
       accumulated: (chunk, call, bytes, sealed, start, end) => {
-        // What only names the call, or ends it, is no fragment of its arguments.
+        // A delta that only names or ends the call is not an argument fragment.
         if (bytes !== (this.#bytes[call] ?? 0)) this.#fragments[call] = (this.#fragments[call] ?? 0) + 1;
         this.#bytes[call] = bytes;
         observer?.accumulated(chunk, call, bytes, sealed, start, end);
@@ -65,7 +65,7 @@ export class CallWatch {
     this.#line("tool call sealed", { call, tool: name, fragments: this.#fragments[index] ?? 0, bytes, by: sealedBy });
   }
 
-  /** Told whenever it may have changed; undefined when nothing holds the call back any more. */
+  /** Called whenever the gate may have changed; undefined when nothing delays the call any more. */
   gated({ call, name }: { readonly call: string; readonly name: string }, by: Gate | undefined): void {
     if (this.#gates.get(call) === by) return;
     if (by === undefined) this.#gates.delete(call);
@@ -114,7 +114,7 @@ export class CallWatch {
     }
   }
 
-  /** Calls that the generation began and never ended. */
+  /** Logs calls that the generation opened and never completed. */
   #leaveOpen(event: RunEvent): void {
     for (const [call, { tool, index, at }] of this.#open) {
       const facts = { fragments: this.#fragments[index] ?? 0, bytes: this.#bytes[index] ?? 0, ms: event.at - at };

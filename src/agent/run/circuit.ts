@@ -20,8 +20,8 @@ export type CircuitListener = (
 
 export interface CircuitScope {
   /**
-   * Share of the threshold that the failures of one tenant can make up. Below 1 no tenant opens it alone, nor keeps it open:
-   * after its probe failed, the same tenant's next one does not count.
+   * Share of the threshold that one tenant's failures can make up. Below 1, no tenant can open the circuit alone or keep it open: after its
+   * failed probe, its next one does not count.
    */
   readonly ofOneTenant: number;
   readonly changed?: CircuitListener;
@@ -35,8 +35,8 @@ export class Circuit {
   readonly #clock: Clock;
   readonly #scope: CircuitScope;
   /**
-   * Calls whose answer is streaming. Failures are known at once, successes only at the end: of many long streams the first five
-   * that break off would look like an outage.
+   * Calls whose answer is streaming. Failures are known at once but successes only at the end, so five of many long streams breaking would
+   * look like an outage.
    */
   answering = 0;
   /** Failed runs since the last success, by tenant, with the weight of each. Not extended while open. */
@@ -62,7 +62,7 @@ export class Circuit {
     return this.leftMs <= 0 ? "half-open" : "open";
   }
 
-  /** Nothing would be lost by forgetting it. */
+  /** Whether it can be forgotten without losing information. */
   get idle(): boolean {
     return this.#openedAt === undefined && this.#failed.size === 0 && this.answering === 0;
   }
@@ -115,7 +115,7 @@ export class Circuit {
   #note({ tenant, run }: Caller, weight: number): void {
     const runs = this.#failed.get(tenant) ?? new Map<string, number>();
     this.#failed.set(tenant, runs);
-    // Enough of one tenant; without a success the list would grow for ever.
+    // Enough failures of one tenant; without a success the list would grow forever.
     if (runs.size >= this.#needed * 2 && !runs.has(run)) return;
     runs.set(run, Math.max(weight, runs.get(run) ?? 0));
   }

@@ -29,7 +29,7 @@ async function mapPart(part: Part, change: ContentChange): Promise<Part> {
   const { native } = changed;
   const own = native && {
     native: { ...native, fields: (await mapTexts(native.fields, change)) as typeof native.fields },
-  }; // an object stays one
+  }; // An object maps to an object.
   if (changed.type !== "tool_result") return { ...changed, ...own };
   const { images, files } = changed;
   return {

@@ -7,9 +7,9 @@ import { base64OfPieces, bytesOfBase64, bytesOfText, hashOf, piecesOf, textOfPie
 
 /** Longer base64 data and vendor texts go to the blob store; shorter ones stay inline. */
 const inlineLimit = 16 * 1024;
-/** Longer texts of messages go there too, with so much of their beginning left to be shown. */
+/** Longer message texts go to the blob store too, leaving their first `shown` characters inline as a preview. */
 const textLimit = 64 * 1024;
-/** With so many characters in all of them, so do shorter texts. */
+/** When all texts of a message together exceed this, shorter ones go there too. */
 const muchText = 1024 * 1024;
 const shorterLimit = 4 * 1024;
 const shown = 1_000;
@@ -30,7 +30,7 @@ interface Stored {
   readonly size: number;
 }
 
-/** Images, files and long texts of runs: requests and events hold large ones by hash, providers get the data. */
+/** Stores images, files and long texts of runs: requests and events hold large ones by hash, providers get the data. */
 export class ContentStore {
   readonly #blobs: BlobStore | undefined;
   readonly #recent = new Map<string, string>();
@@ -40,7 +40,7 @@ export class ContentStore {
     this.#blobs = blobs;
   }
 
-  /** Whether large content is kept apart at all. */
+  /** Whether there is a blob store. */
   get isApart(): boolean {
     return this.#blobs !== undefined;
   }
@@ -75,7 +75,7 @@ export class ContentStore {
     return this.#blobs !== undefined && mayMove(text, textLimit) ? await this.#put(run, textKey, text) : undefined;
   }
 
-  /** What `keepOutput` stored. */
+  /** Reads what `keepOutput` stored. */
   output(hash: string): Promise<string> {
     return this.#get(textKey, hash);
   }
@@ -104,12 +104,12 @@ export class ContentStore {
 
   async #loadOne<T extends ImagePart | FilePart>(part: T): Promise<T> {
     const { hash, size: _, ...rest } = part;
-    return hash === undefined ? part : ({ ...rest, data: await this.#get(dataKey, hash) } as T); // the same part in another form
+    return hash === undefined ? part : ({ ...rest, data: await this.#get(dataKey, hash) } as T); // Same part, with data instead of a hash.
   }
 
-  /** Texts as UTF-8, data as the bytes that its base64 stands for. */
+  /** Stores texts as UTF-8, and base64 data as its decoded bytes. */
   async #put(run: string, key: Key, given: string): Promise<Stored> {
-    // Half a surrogate pair has no bytes: it is replaced now rather than when the text is read back.
+    // A lone surrogate has no UTF-8 encoding: replace it now, so that later reads agree with this text.
     const content = key === textKey ? given.toWellFormed() : given;
     const bytes = await (key === textKey ? bytesOfText(content) : bytesOfBase64(content));
     const hash = await hashOf(bytes);
@@ -132,7 +132,7 @@ export class ContentStore {
     return content;
   }
 
-  /** A blob, read as it is taken; undefined when there is none. */
+  /** Streams a blob; undefined when it does not exist. */
   async pieces(hash: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     if (this.#blobs?.pieces !== undefined) return await this.#blobs.pieces(hash);
     const bytes = await this.#blobs?.get(hash);
@@ -187,7 +187,7 @@ const charactersIn = (messages: readonly Message[]): number =>
     0,
   );
 
-/** What is remembered under a hash: the text, or the data in base64. */
+/** Cache key for a hash: for the text, or for the data in base64. */
 type Key = (hash: string) => string;
 const textKey: Key = (hash) => `text ${hash}`;
 const dataKey: Key = (hash) => hash;

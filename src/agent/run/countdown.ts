@@ -29,7 +29,7 @@ export class Countdown {
     if (this.#holds === 0) this.#go();
   }
 
-  /** Permanently. */
+  /** Permanently stops the timer. */
   stop(): void {
     this.#holds = Number.POSITIVE_INFINITY;
     this.#stop?.();

@@ -15,23 +15,23 @@ export interface ModelTarget {
   readonly provider: string;
   readonly model: string;
   readonly port: Provider;
-  /** What the chain says of this one alone. */
+  /** Settings of this model within its chain. */
   readonly member?: MemberSettings;
 }
 
 export interface MemberSettings extends MemberLimits {
-  /** Its share, where the choice is by weight; 1 when absent. */
+  /** Relative share for weighted choice; default 1. */
   readonly weight?: number | undefined;
-  /** What does not fit goes to the next of the chain. */
+  /** A request that does not fit goes to the next model of the chain. */
   readonly contextTokens?: number | undefined;
 }
 
-/** How one of a chain is chosen for a generation; the others follow when it fails. */
+/** How a chain picks the model of a generation; the others follow when it fails. */
 export const choices = ["order", "weighted", "fastest", "cheapest", "leastBusy"] as const;
 
 export interface Routing {
   readonly choose: (typeof choices)[number];
-  /** Whether a conversation stays with the model that answered it last. */
+  /** Whether a conversation stays with the model that last answered it. */
   readonly sticky: boolean;
   /** A second model is asked when the first has been silent for this long, ms. */
   readonly hedgeAfter?: number | undefined;
@@ -45,9 +45,8 @@ export interface SplitMember {
 
 export interface ModelChain {
   readonly name: string;
-  /** In the order of the configuration, in which they are tried unless `routing` says otherwise. */
+  /** In configuration order, which is the order of attempts unless `routing` says otherwise. */
   readonly targets: readonly ModelTarget[];
-  /** Absent when the configuration says nothing of it. */
   readonly routing?: Routing;
   readonly failover: "beforeFirstEvent" | "retract" | "never";
   readonly retry: { readonly max: number; readonly longestWait?: number };
@@ -59,13 +58,13 @@ export interface ModelChain {
   readonly toolOptions: GenerationOptions;
   /** The model's context window in tokens; compaction keeps the conversation below it. */
   readonly contextTokens: number | undefined;
-  /** Goes on in its place when a budget has run out. */
+  /** Used instead once a budget is exhausted. */
   readonly economy?: ModelChain;
-  /** It stands for several, of which each session has one; `targets` are those of all. Chosen before a run begins. */
+  /** The chain is a split: each session gets one of these, chosen before the run begins; `targets` lists the models of all. */
   readonly split?: readonly SplitMember[];
-  /** It is what a split gave the session. */
+  /** Set on the chain that a split chose for the session. */
   readonly chosen?: { readonly of: string; readonly member: string; readonly reason: string };
-  /** Some of its runs are tried again on another one, after their end. */
+  /** A share of its runs is repeated on another model after they end. */
   readonly shadow?: { readonly model: ModelChain; readonly share: number };
 }
 
@@ -78,7 +77,7 @@ export interface Limits {
   readonly tokens: number | undefined;
   /** Tokens the run's generations may produce. */
   readonly outputTokens: number;
-  /** Characters the run's generations may produce: text, reasoning, arguments and parts. */
+  /** Characters the run's generations may produce: text, reasoning, arguments and other parts. */
   readonly outputBytes: number;
   /** The same for one generation. */
   readonly generationBytes: number;
@@ -89,23 +88,23 @@ export interface Limits {
 /** What happens when the conversation fills the model's context. */
 export interface Compaction {
   readonly by: "summary" | "drop";
-  /** Share of `contextTokens` from which on. */
+  /** Share of `contextTokens` at which compaction starts. */
   readonly at: number;
-  /** Newest messages that a summary leaves as they are. */
+  /** Number of newest messages a summary leaves unchanged. */
   readonly keep: number;
-  /** Writes the summaries; the agent's own when absent. */
+  /** Writes the summaries; default: the agent's model. */
   readonly model?: ModelChain;
-  /** What the summary is told to keep, beside the usual. */
+  /** What a summary must keep in addition to the defaults. */
   readonly instructions?: string;
-  /** Results of rounds older than this are sent as a reference. */
+  /** Results older than this many rounds are sent as references. */
   readonly results?: number;
 }
 
-/** Notes that a run begins with. */
+/** Notes added to the conversation when a run begins. */
 export interface Recall {
   readonly notes: Notes;
   readonly scopes: readonly MemoryScope[];
-  /** Notes at most. */
+  /** Maximum number of notes. */
   readonly top: number;
 }
 
@@ -125,7 +124,7 @@ export interface ToolPolicy {
   readonly approvalTimeout: number;
   /** Policy for an effectful call found started but unfinished after a crash: ask a person, or fail it with `conflict`. */
   readonly onUncertain: "ask" | "fail";
-  /** With more tools than this, the model is shown those it has found. */
+  /** With more tools than this, the model is only offered those it finds with `find_tools`. */
   readonly defer?: { readonly above: number } | undefined;
 }
 
@@ -136,11 +135,11 @@ export interface Overrides extends NativeGrants {
   readonly options: ReadonlySet<string>;
 }
 
-/** What runs bring for an agent's tools and hooks. */
+/** Context that callers pass to an agent's tools and hooks. */
 export interface ContextSource {
-  /** Of what is stored with the run. */
+  /** Validates the part that is stored with the run. */
   readonly schema: Schema;
-  /** Makes what tools and hooks get, once per attempt at a run, wherever that is. Disposed with the attempt. */
+  /** Creates what tools and hooks receive, once per attempt, on the worker that executes it. Disposed with the attempt. */
   provide?(
     stored: unknown,
     about: { readonly run: string; readonly agent: string; readonly signal: AbortSignal },
@@ -159,7 +158,7 @@ export interface AgentDefinition {
   /** Other names clients may use for it. */
   readonly aliases: readonly string[];
   readonly instructions: string;
-  /** In place of `instructions`. Called once per run; what it returns is kept with the run. */
+  /** Replaces `instructions`. Called once per run; its result is stored with the run. */
   readonly writeInstructions?: InstructionsFunction;
   readonly context?: ContextSource;
   /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
@@ -174,13 +173,13 @@ export interface AgentDefinition {
   readonly overrides: Overrides;
   /** Evaluated at the start of each round, to pick up changes of tool sources. */
   readonly tools: () => readonly Tool[];
-  /** Sorted by name; their reader is among the tools. */
+  /** Sorted by name; `read_skill` is among the tools. */
   readonly skills?: readonly Skill[];
   readonly limits: Limits;
   readonly toolPolicy: ToolPolicy;
   /** `defaultCompaction` when absent. */
   readonly compaction?: Compaction;
-  /** Searched with what the person said, before the first round. */
+  /** Searched with the user's message before the first round. */
   readonly recall?: Recall;
   /** JSON Schema of the answer. */
   readonly output: Readonly<Record<string, unknown>> | undefined;
@@ -189,7 +188,7 @@ export interface AgentDefinition {
   /** Whether a second run on a busy session queues or is refused. */
   readonly whenBusy: "wait" | "conflict";
   readonly hooks: readonly Hooks[];
-  /** Their hooks are among `hooks`; what people send is screened before it is stored. */
+  /** Their hooks are included in `hooks`; user input is screened before it is stored. */
   readonly guards?: readonly ActiveGuard[];
   /** Hash of the config this was built from. */
   readonly config: string;

@@ -55,7 +55,7 @@ function modelFor(agent: AgentDefinition, { model, shadow, fork }: RunRequest): 
   throw new VenturiError(op, "not_found", `the model ${shadow} has no shadow any more`);
 }
 
-/** The one that a call names, or the agent's own. */
+/** The model chain a call selects, or the agent's own. */
 function chosenModel(agent: AgentDefinition, wanted: string | undefined): ModelChain {
   if (wanted === undefined || wanted === agent.model.name) return agent.model;
   const chosen = agent.overrides.models.get(wanted);
@@ -85,7 +85,7 @@ function checkOptions(agent: AgentDefinition, { options }: RunRequest): void {
   throw new VenturiError(op, "invalid_input", message, { details: { option: unknown } });
 }
 
-/** What decides how much is used and whether that is reported, on any wire. No agent opens it. */
+/** Keys that decide how much is used and whether usage is reported, on any wire. No agent can allow them. */
 const counted: ReadonlySet<string> = new Set([
   "background",
   "max_completion_tokens",

@@ -13,19 +13,19 @@ interface Filtering {
   readonly context: HookContext;
 }
 
-/** Does with a text that streams what the guard's action says. */
+/** Applies the guard's action to a streaming text. */
 export class GuardFilter implements TextFilter, ScanSink {
   readonly #filtering: Filtering;
   #scanner: TextScanner | undefined;
-  /** Decided, and not returned yet. */
+  /** Text that passed and was not returned yet. */
   #passed = "";
-  /** From the first finding on, when a person has to be asked. */
+  /** The text from the first finding on, held back until a person has decided. */
   #held: string | undefined;
   #fresh: Map<string, number> | undefined;
   #asked: Map<string, number> | undefined;
-  /** What the last flush let go undecided: the text may go on, and a finding that begins there must not become whole. */
+  /** Undecided text passed by the last flush. A finding that starts in it must not be completed by later text. */
   #tail = "";
-  /** Characters of it that the scanner has yet to see again. */
+  /** How many characters of it the scanner has yet to see again. */
   #told = 0;
   #flushing = false;
 
@@ -120,7 +120,7 @@ interface About {
   readonly call?: string;
 }
 
-/** One event per rule. */
+/** Writes one event per rule. */
 export function tellFindings(
   context: HookContext,
   { guard, direction, action, call }: About & { readonly action: GuardAction },
@@ -132,7 +132,7 @@ export function tellFindings(
   }
 }
 
-/** Asks whether a text may pass; throws when it may not. The same text is asked about once in a run. */
+/** Asks a person whether a text may pass; throws when it may not. Asks about the same text once per run. */
 export async function askAbout(
   context: HookContext,
   { guard, direction, call }: About,
@@ -147,7 +147,7 @@ export async function askAbout(
   });
 }
 
-/** A person has to see what the decision is about, but not all of it. */
+/** Length of the excerpt shown to the person who decides. */
 const shownText = 2_000;
 
 function questionAbout(

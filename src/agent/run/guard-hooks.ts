@@ -6,7 +6,7 @@ import { askAbout, blocked, GuardFilter, tellFindings } from "./guard-filter.ts"
 import { freshInput, judgeHooks } from "./judge-hooks.ts";
 import { screenText, screenValue, toldFindings } from "./screen.ts";
 
-/** The hooks by which the agent's guards see its runs; those of directions that nobody looks at are absent. */
+/** The hooks through which guards inspect runs; only for the directions that are guarded. */
 export const guardHooks = (guards: readonly ActiveGuard[]): readonly Hooks[] =>
   guards.flatMap((guard) => {
     const name = `the guard ${guard.name}`;
@@ -21,7 +21,7 @@ function ruleHooks(active: ActiveGuard): Hooks {
   const { input, arguments: ofArguments, results, output } = actions;
   const ofResult = { guard: active, direction: "results" as const };
   return {
-    // What is blocked or masked was so before it was stored; see `screenInput`.
+    // Blocking and masking happened before the input was stored; see `screenInput`.
     ...(input === "ask" ? { beforeGeneration: (request, context) => askInput(active, request.messages, context) } : {}),
     ...(output === undefined && results === undefined
       ? {}
@@ -30,7 +30,7 @@ function ruleHooks(active: ActiveGuard): Hooks {
             const action = of === "results" ? results : output;
             if (action === undefined) return undefined;
             const direction = of === "results" ? "results" : "output";
-            // Of a tool's progress, nobody is asked: it is told as it comes, with masks.
+            // A tool's progress streams, so nobody can be asked about it: findings are masked instead.
             const taken = of === "results" && action !== "log" ? "redact" : action;
             return new GuardFilter({ guard: active, direction, action: taken, context });
           },
@@ -76,7 +76,7 @@ function sealed(active: ActiveGuard, call: ToolHookCall, context: HookContext): 
   return action === "redact" ? { ...call, arguments: value } : undefined;
 }
 
-/** Asks about what people said since the model last spoke; the rest was asked about before. */
+/** Asks only about messages since the model last spoke; earlier ones were already asked about. */
 async function askInput(active: ActiveGuard, messages: readonly Message[], context: HookContext): Promise<undefined> {
   for (const text of freshInput(messages)) {
     const { found } = screenText(active.guard, text);

@@ -18,7 +18,7 @@ import { inScope } from "./plugin-scope.ts";
 import { FilterPair, NamedFilter } from "./text-filters.ts";
 import type { Waits } from "./waits.ts";
 
-/** The run the hooks belong to. */
+/** The run that the hooks belong to. */
 export interface HookOwner {
   readonly clock: Clock;
   readonly stalls?: Stalls | undefined;
@@ -40,7 +40,7 @@ export class HookChain {
   #patience = 30_000;
   #stopped = false;
   #asking = 0;
-  /** Some hook looks at calls as they are sealed. */
+  /** Whether any hook inspects calls when they are sealed. */
   readonly screensCalls: boolean;
 
   constructor(hooks: readonly Hooks[], owner: HookOwner, run: HookRun) {
@@ -76,7 +76,7 @@ export class HookChain {
     await this.#fold("hook.afterRun", outcome, (hooks, value) => hooks.afterRun?.(value, this.#context));
   }
 
-  /** The run is stopping: from now on hooks get only this much time, ms. */
+  /** The run is stopping: hooks get at most this much more time, ms. */
   hurry(limit: number): void {
     this.#patience = limit;
     this.#stopped = true;
@@ -92,7 +92,7 @@ export class HookChain {
     await this.#fold("hook.afterGeneration", generation, (hooks, value) => hooks.afterGeneration?.(value, context));
   }
 
-  /** The call as the hooks leave it. Once one stands in for the tool, the others are not asked. */
+  /** Passes the call through the hooks. Once one supplies a result itself, the others are skipped. */
   beforeTool(call: ToolHookCall, round: number): Promise<ToolHookCall & { readonly standIn?: StandIn }> {
     const context = this.#inRound(round);
     return this.#fold(
@@ -111,7 +111,7 @@ export class HookChain {
     return this.#fold("hook.afterTool", result, (hooks, value) => hooks.afterTool?.(call, value, context));
   }
 
-  /** The filters of all hooks, each fed by the one before; undefined when there is none. */
+  /** Chains the filters of all hooks; undefined when there is none. */
   filter(of: "output" | "reasoning" | "results", round: number): TextFilter | undefined {
     let chained: TextFilter | undefined;
     for (const hooks of this.#hooks) {
@@ -124,7 +124,7 @@ export class HookChain {
     return chained;
   }
 
-  /** The call as the hooks leave it. */
+  /** Passes a sealed call through the hooks. */
   sealed(call: ToolHookCall, round: number): ToolHookCall {
     const context = this.#inRound(round);
     let value = call;
@@ -133,7 +133,7 @@ export class HookChain {
     return value;
   }
 
-  /** Why a person has to be asked, if one of the hooks says so. */
+  /** Why approval is needed, if a hook says so. */
   approval(call: ToolHookCall, round: number): string | undefined {
     for (const hooks of this.#hooks) {
       if (hooks.approval === undefined) continue;
@@ -152,11 +152,11 @@ export class HookChain {
     }
   }
 
-  /** Calls a hook that returns at once. */
+  /** Calls a synchronous hook. */
   #now<T>(op: string, hooks: Hooks, call: () => T): T {
     const name = hookName(op, hooks);
     try {
-      return this.#enter(name, call) as T; // what the call returns
+      return this.#enter(name, call) as T; // `#enter` returns what the call returns.
     } catch (thrown) {
       if (VenturiError.isInstance(thrown)) throw thrown;
       throw new VenturiError(op, "plugin_failed", `${name} threw`, { cause: thrown, details: { hook: name } });
@@ -200,7 +200,7 @@ export class HookChain {
     const { signal } = this.#context;
     let stop = () => {};
     const late = new Promise((_, reject) => {
-      // The time that a person takes is not the hook's.
+      // Time spent waiting for a person does not count against the hook's limit.
       const wait = () => {
         stop = this.#clock.after(this.#patience, () => (this.#asking > 0 ? wait() : reject(new TooSlow())));
       };

@@ -29,11 +29,11 @@ export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
   return Object.keys(variables).length === 0 ? input : { ...input, variables };
 }
 
-/** The input variables as the agent's schema makes them. Throws `invalid_input`. */
+/** The input variables after the agent's schema applied defaults and transforms. Throws `invalid_input`. */
 function inputsOf({ name, inputsSchema }: AgentDefinition, { variables }: RunInput): Readonly<Record<string, unknown>> {
   if (inputsSchema === undefined) return variables ?? {};
   const parsed = parse(inputsSchema, variables ?? {}, "inputs");
-  if (parsed.ok) return parsed.value as Record<string, unknown>; // a schema of inputs is one of an object
+  if (parsed.ok) return parsed.value as Record<string, unknown>; // An inputs schema always describes an object.
   throw new VenturiError(
     op,
     "invalid_input",

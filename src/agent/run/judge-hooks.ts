@@ -5,12 +5,12 @@ import type { HookContext, Hooks, TextFilter } from "../../core/ports/hooks.ts";
 import type { GuardDirection } from "../../core/run/guard-verdict.ts";
 import { askAbout, blocked } from "./guard-filter.ts";
 
-/** Characters of an answer between two judgements of it. */
+/** An answer is judged again after this many characters. */
 const every = 2_000;
 
 /**
- * A judge looks at texts while the run goes on: at the input while the model answers, at the answer while it is written. The run waits
- * for it before a tool is called and before the generation counts as finished; a refusal ends the run at once.
+ * Judges texts in parallel with the run: the input while the model answers, the answer while it is written. The run waits for the judge
+ * before a tool call and before the generation finishes; a refusal ends the run at once.
  */
 export function judgeHooks(active: ActiveGuard): Hooks {
   const { input, arguments: ofArguments, results, output } = active.actions;
@@ -61,7 +61,7 @@ export function judgeHooks(active: ActiveGuard): Hooks {
   };
 }
 
-/** What people said since the model last spoke. */
+/** The user's texts since the model last spoke. */
 export function freshInput(messages: readonly Message[]): readonly string[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   return messages
@@ -81,7 +81,7 @@ async function judge(active: ActiveGuard, { direction, text, call }: Judged, con
   const { name: guard, guard: port, actions } = active;
   const asked = actions[direction];
   if (asked === undefined || port.judge === undefined) return;
-  // A judge does not say which words are at fault.
+  // A judge does not locate the offending words, so there is nothing to mask.
   const action = asked === "redact" ? "block" : asked;
   const { run, depth, signal } = context;
   const whose = call === undefined ? {} : { call };
@@ -89,7 +89,7 @@ async function judge(active: ActiveGuard, { direction, text, call }: Judged, con
   try {
     judgement = await port.judge(text, { run, depth, direction, signal });
   } catch (thrown) {
-    // Without a judgement only what would have been logged passes.
+    // If the judge fails, only text whose findings would merely be logged may pass.
     if (action !== "log" || signal.aborted) throw thrown;
     judgement = { ok: false, reason: `the judge failed: ${messageOf(thrown)}` };
   }
@@ -106,7 +106,7 @@ interface Judging {
   readonly settled: () => Promise<void>;
 }
 
-/** Passes a text on as it is, and has it judged beside that. */
+/** Passes the text through unchanged and has it judged in the background. */
 class JudgedText implements TextFilter {
   readonly #judging: Judging;
   readonly #pieces: string[] = [];

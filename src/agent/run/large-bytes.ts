@@ -8,7 +8,7 @@ const small = 256 * 1024;
 /** A multiple of three bytes and of four characters of base64. */
 const slice = 192 * 1024;
 
-/** Conversions of content, which may have tens of megabytes, that never hold the thread for long. */
+/** Converts large content without blocking the thread for long. */
 
 export const bytesOfText = async (text: string): Promise<Buffer> =>
   text.length <= small ? Buffer.from(text) : await inSlices(encodeText(text));
@@ -19,7 +19,7 @@ function* encodeText(text: string): Generator<void, Buffer> {
     size += Buffer.byteLength(part);
     yield;
   }
-  const bytes = Buffer.allocUnsafeSlow(size); // its pages are made when they are written
+  const bytes = Buffer.allocUnsafeSlow(size); // Not zeroed: pages are only touched as they are written.
   let at = 0;
   for (const part of sliced(text)) {
     at += bytes.write(part, at);
@@ -36,7 +36,7 @@ function* decodeBase64(data: string): Generator<void, Buffer> {
   let at = 0;
   for (let from = 0; from < data.length; from += slice) {
     const written = bytes.write(data.slice(from, from + slice), at, "base64");
-    // Line ends between the characters: they are in no slice what they are in the whole.
+    // The base64 contains line breaks, so slices do not align; decode it whole.
     if (from + slice < data.length && written < (slice * 3) / 4) return Buffer.from(data, "base64");
     at += written;
     yield;
@@ -44,7 +44,6 @@ function* decodeBase64(data: string): Generator<void, Buffer> {
   return bytes.subarray(0, at);
 }
 
-/** SHA-256. */
 export const hashOf = async (bytes: Uint8Array): Promise<string> =>
   bytes.length <= small ? createHash("sha256").update(bytes).digest("hex") : await inSlices(digest(bytes));
 
@@ -65,7 +64,7 @@ export async function textOfPieces(pieces: AsyncIterable<Uint8Array>): Promise<s
 }
 
 export async function base64OfPieces(pieces: AsyncIterable<Uint8Array>): Promise<string> {
-  const decoder = new StringDecoder("base64"); // keeps what is less than three bytes for the next piece
+  const decoder = new StringDecoder("base64"); // Carries incomplete three-byte groups over to the next piece.
   let text = "";
   for await (const piece of pieces) text += decoder.write(bufferOf(piece));
   return text + decoder.end();

@@ -35,7 +35,7 @@ export function tokenLimit(run: RunContext): LimitReached | undefined {
   return new LimitReached("max_tokens", `the run used ${used} tokens and may use ${tokens}`);
 }
 
-/** By the run, its tools, and the calls still running. */
+/** Tokens used by the run, its finished tools and calls still running. */
 export function tokensUsed(run: RunContext): number {
   let used = tokensIn(run.state.usage);
   for (const { usage } of run.spentBy.values()) used += tokensIn(usage);
@@ -83,7 +83,7 @@ export function watchTime(run: RunContext): () => void {
   return () => countdown.stop();
 }
 
-/** Time of the run that counts towards its limit, ms: neither in a queue, nor paused, nor while people were thinking. */
+/** Run time that counts towards the limit, ms: excludes queueing, pauses and waiting for people. */
 function elapsedOf({ times, now }: RunContext): number {
   const { queue, approval, paused, ...rest } = times.totals(now);
   return Object.values(rest).reduce((sum, ms) => sum + ms, 0);

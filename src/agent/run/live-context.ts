@@ -11,7 +11,7 @@ export interface ContextRun {
   readonly signal: AbortSignal;
 }
 
-/** The live context of one attempt at a run, by agent: a run that is handed over needs the next agent's too. */
+/** The live context of one attempt at a run, per agent: a handover needs the next agent's too. */
 export class LiveContext {
   readonly #stored: unknown;
   readonly #about: Omit<ContextRun, "agent">;
@@ -22,7 +22,7 @@ export class LiveContext {
     this.#about = about;
   }
 
-  /** What the agent's tools and hooks get. Rejects with `conflict` when this agent does not take the run's context. */
+  /** What the agent's tools and hooks receive. Rejects with `conflict` when the stored context does not fit this agent. */
   async of(agent: AgentDefinition): Promise<unknown> {
     const { context, name } = agent;
     if (context === undefined) return this.#stored;
@@ -39,7 +39,7 @@ export class LiveContext {
     }
   }
 
-  /** Disposes what was made, last first; a failure is returned, not thrown: the run has ended by now. */
+  /** Disposes in reverse order. Failures are returned, not thrown, since the run has already ended. */
   async dispose(): Promise<unknown[]> {
     const failures: unknown[] = [];
     for (const made of [...this.#made.values()].reverse()) {
@@ -56,7 +56,7 @@ export class LiveContext {
   }
 }
 
-/** The stored context as the agent's schema makes it, or the error of a run whose context it does not take. */
+/** Validates the stored context with the agent's schema; throws when it does not fit. */
 function storedFor({ name, context, revision }: AgentDefinition, stored: unknown): unknown {
   if (context === undefined) return stored;
   const parsed = parse(context.schema, stored, "context");
@@ -65,7 +65,7 @@ function storedFor({ name, context, revision }: AgentDefinition, stored: unknown
   return new VenturiError(op, "conflict", message);
 }
 
-/** Checks the context of a run that is about to be started. */
+/** Checks the context of a run before it is started. */
 export function checkContext({ name, context }: AgentDefinition, given: unknown): void {
   if (context === undefined) {
     if (given === undefined) return;

@@ -1,18 +1,18 @@
 import type { Clock } from "../../core/ports/clock.ts";
 
-/** What a member of a chain may take on at a time, in this process. */
+/** Limits of one model in a chain, per process. */
 export interface MemberLimits {
-  /** Generations under way. */
+  /** Generations in progress. */
   readonly concurrency?: number | undefined;
-  /** In and out, over the last minute. */
+  /** Input and output tokens over the last minute. */
   readonly tokensPerMinute?: number | undefined;
 }
 
-/** A generation's place at a member. */
+/** A generation's slot at a model. */
 export interface Seat {
-  /** Counts this many tokens as about to be used; false, and nothing is counted, if there is no room for them. */
+  /** Reserves this many tokens; returns false, reserving nothing, if there is no room. */
   expect(limits: MemberLimits, tokens: number): boolean;
-  /** `tokens`: what it used, if that is known; what it was estimated at counts until then. */
+  /** `tokens`: actual usage if known; otherwise the estimate keeps counting. */
   leave(tokens?: number): void;
 }
 
@@ -28,12 +28,12 @@ interface Taken {
 }
 
 const minute = 60_000;
-/** A measurement says nothing of now after this time, ms. */
+/** Age after which a measurement is ignored, ms. */
 const stale = minute;
 /** Weight of the last measurement in the mean. */
 const weight = 0.3;
 
-/** One model of one provider: what it has under way, who waits for it, and how fast it was. */
+/** One model of one provider: generations in progress, waiters, and measured speed. */
 class Member {
   readonly #clock: Clock;
   readonly #waiting: Waiter[] = [];
@@ -50,7 +50,7 @@ class Member {
     return this.#active;
   }
 
-  /** Mean time to the first token, ms; undefined when it was not measured lately. */
+  /** Mean time to the first token, ms; undefined without a recent measurement. */
   get firstMs(): number | undefined {
     const known = this.#firstMs;
     return known === undefined || this.#clock.monotonic() - known.at > stale ? undefined : known.ms;
@@ -73,7 +73,7 @@ class Member {
     let open = true;
     return {
       expect: (limits, expected) => {
-        // Its own place is not one too many.
+        // Its own seat does not count against it.
         const others = {
           ...limits,
           concurrency: limits.concurrency === undefined ? undefined : limits.concurrency + 1,
@@ -92,7 +92,7 @@ class Member {
     };
   }
 
-  /** First come, first served. Returns how to stop waiting. */
+  /** First come, first served. Returns a function that cancels the wait. */
   wait(limits: MemberLimits, tokens: number, admit: (seat: Seat) => void): () => void {
     const waiter: Waiter = { limits, tokens, admit: () => admit(this.take(tokens)) };
     this.#waiting.push(waiter);
@@ -117,7 +117,7 @@ class Member {
     this.#stopTimer = this.#clock.after(Math.max(1, left), () => this.#next());
   }
 
-  /** A request that is larger than a minute's allowance has it to itself. */
+  /** A request larger than a whole minute's allowance is admitted when nothing else is counted. */
   #fits({ concurrency, tokensPerMinute }: MemberLimits, tokens: number): boolean {
     if (concurrency !== undefined && this.#active >= concurrency) return false;
     if (tokensPerMinute === undefined) return true;
@@ -130,7 +130,7 @@ class Member {
 
 const mostMembers = 10_000;
 
-/** Members of all chains that choose, by the name of their model; shared by all runs of the process. */
+/** Models of all chains that route, by name; shared by all runs of the process. */
 export class Members {
   readonly #clock: Clock;
   readonly #members = new Map<string, Member>();

@@ -3,17 +3,17 @@ import type { EventBody } from "../../core/run/events.ts";
 
 interface MeteredCall {
   readonly model: string;
-  /** Tokens of the request, by estimate, and the limit of its answer. */
+  /** Estimated input tokens, and the limit of the answer. */
   readonly input: number;
   readonly output: number | undefined;
 }
 
-/** A generation about to be asked for. */
+/** A generation about to be requested. */
 export interface Metered extends MeteredCall {
   readonly ownership: { readonly run: string; readonly epoch: number; readonly head: number };
-  /** Another model that is asked for the same generation already. */
+  /** The other model already being asked for this generation. */
   readonly beside?: MeteredCall;
-  /** A cheaper model is asked already, because a budget ran out. */
+  /** A cheaper model is already in use because a budget ran out. */
   readonly saving: boolean;
 }
 
@@ -24,22 +24,22 @@ export type MeterAnswer =
       readonly notices: readonly EventBody[];
       readonly budget: string;
       readonly message: string;
-      /** Of a limit per minute. */
+      /** Set when a per-minute limit is the reason. */
       readonly rate?: RateLimit;
     };
 
-/** When there is room again; of tokens also the limit and what is left of it. */
+/** When there is room again; for token limits also the limit and the remainder. */
 export interface RateLimit {
   readonly retryAfterMs: number;
   readonly most?: number;
   readonly left?: number;
 }
 
-/** The budgets of a run. */
+/** Enforces the budgets that apply to a run. */
 export interface Meter {
-  /** What was reserved last is settled with events that have to be stored first, or they would settle the next reservation. */
+  /** Events that settle the last reservation are not stored yet; a new reservation before that would be settled by them. */
   readonly unsettled: boolean;
   reserve(asked: Metered): Promise<MeterAnswer>;
-  /** What a generation used, from which the next estimate learns. */
+  /** Reports the actual usage, to improve the next estimate. */
   used(model: string, usage: Usage): void;
 }

@@ -5,7 +5,7 @@ import { LimitReached } from "./limit-reached.ts";
 /** Overhead counted per event, so that a stream of empty fragments reaches the limit too. */
 export const perEvent = 64;
 
-/** The cap's view of its run. */
+/** What the cap needs of its run. */
 export interface CappedRun {
   readonly agent: { readonly limits: Pick<Limits, "generationBytes" | "outputBytes"> };
   /** Characters produced by earlier generations. */
@@ -18,7 +18,7 @@ export interface CappedRun {
 export class OutputCap {
   readonly #run: CappedRun;
   readonly #message: string;
-  /** Plain fields: every token is counted and compared, and a call would be on its path. */
+  /** Plain fields: they are compared for every token, and a method call would add to its path. */
   readonly most: number;
   size = 0;
 
@@ -38,7 +38,7 @@ export class OutputCap {
     this.#end(new LimitReached("max_output", this.#message));
   }
 
-  /** The answer is longer than the tokens that were left for it. */
+  /** The answer used more tokens than were left. */
   outOfTokens(): void {
     this.#end(new LimitReached("max_tokens", "the answer is longer than the tokens that the run may still use"));
   }
@@ -48,14 +48,14 @@ export class OutputCap {
     this.#run.throwIfAborted();
   }
 
-  /** The generation has ended, in whatever way: its output counts towards the run. */
+  /** The generation has ended, successfully or not: its output counts towards the run. */
   close(): void {
     this.#run.produced += this.size;
     this.size = 0;
   }
 }
 
-/** Output of earlier generations, according to the run's events. */
+/** Output characters of earlier generations, counted from the run's events. */
 export function producedIn(history: readonly RunEvent[]): number {
   let size = 0;
   for (const event of history) {

@@ -6,7 +6,7 @@ import { markedAs } from "../../core/values/doing.ts";
 export interface PluginScope {
   readonly what: string;
   readonly run: string;
-  /** Fails the run with this error; a no-op when it has ended. */
+  /** Fails the run with this error; no effect once it has ended. */
   fail(error: VenturiError): void;
 }
 

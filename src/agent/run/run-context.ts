@@ -32,10 +32,10 @@ import { Waits } from "./waits.ts";
 
 export interface RunParts {
   readonly agent: AgentDefinition;
-  /** An agent the run may be handed to. */
+  /** Looks up an agent that the run may be handed to. */
   readonly agentNamed?: (name: string) => AgentDefinition | undefined;
   readonly request: RunRequest;
-  /** For the log. */
+  /** Only for log lines. */
   readonly tenant?: string;
   readonly log: RunLog;
   /** Events written before the current owner claimed the run. */
@@ -43,11 +43,11 @@ export interface RunParts {
   /** The session's conversation before this run. */
   readonly session: readonly Message[];
   readonly clock: Clock;
-  /** The system's when absent. */
+  /** Random source; the system's when absent. */
   readonly chance?: Chance;
   readonly logger: Log;
   readonly breakers: Breakers;
-  /** Shared by all runs; chains that choose need it. */
+  /** Shared by all runs; needed by chains that route. */
   readonly members?: Members;
   /** The model that answered the session's last run. */
   readonly lastModel?: string | undefined;
@@ -55,22 +55,22 @@ export interface RunParts {
   readonly content?: ContentStore;
   /** A run that only waits for approval is parked after this many ms; never when absent. */
   readonly parkAfter?: number;
-  /** How long the run waited for its turn before this owner claimed it, and for which run. */
+  /** How long the run was queued before this owner claimed it, and behind which run. */
   readonly queued?: { readonly ms: number; readonly name: string };
-  /** How much of that its agent was paused: from so many ms ago, for so many ms. */
+  /** How much of that time its agent was paused: starting `ago` ms ago, for `ms`. */
   readonly queuedPaused?: { readonly ago: number; readonly ms: number };
-  /** Why the runs of the agent wait, if they do. */
+  /** Why the agent's runs are paused, if they are. */
   readonly agentPause?: () => AgentPause | undefined;
-  /** The time of the run's events; the clock's when absent. */
+  /** Clock for event times; the system's when absent. */
   readonly now?: () => number;
-  /** Waits that nothing of the events shows; who is told of the run while it goes on reads them too. */
+  /** Waits that no event shows; also read for live status of the run. */
   readonly waits?: Waits;
   readonly stalls?: Stalls;
-  /** Of a run that is debugged. */
+  /** Set for a run that is being debugged. */
   readonly watch?: CallWatch;
-  /** Budgets that hold for the run. */
+  /** The budgets that apply to the run. */
   readonly meter?: Meter;
-  /** What models cost; nothing is known of any when absent. */
+  /** Model prices; without it costs are unknown. */
   readonly priceOf?: PriceOf;
   /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
@@ -84,28 +84,28 @@ export class RunContext {
   /** The agent of the current round. A field and not a getter: every delta reads it. */
   agent: AgentDefinition;
   hooks: HookChain;
-  /** What tools and hooks of that agent get as `context`. */
+  /** What that agent's tools and hooks receive as `context`. */
   context: unknown;
   readonly live: LiveContext;
   readonly state: RunState;
   readonly times: RunTimes;
   readonly waits: Waits;
-  /** Called when the run begins and ceases to wait for people alone. */
+  /** Called when the run starts and stops waiting for people only. */
   onAsking: (only: boolean) => void = () => {};
   /** Asks a person on behalf of a hook. */
   ask: (question: Question, round: number) => Promise<Verdict> = async () => ({ approved: false });
-  /** Characters produced by its generations. */
+  /** Characters produced by the run's generations. */
   produced: number;
-  /** Characters the next answer may have, by the tokens that are left. */
+  /** Maximum characters of the next answer, from the tokens left. */
   answerCharacters = Number.POSITIVE_INFINITY;
-  /** The economy model is asked, because a budget has run out. */
+  /** A budget ran out, so the economy model is used. */
   saving = false;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
   readonly spentBy = new LazyMap<string, { readonly usage: Usage; readonly cost?: number }>();
   readonly #controller = new AbortController();
   #fenced = false;
-  /** Of event times from monotonic ones, ms. */
+  /** Difference between event times and the monotonic clock, ms. */
   #offset: number;
 
   constructor(parts: RunParts) {
@@ -130,7 +130,7 @@ export class RunContext {
     this.hooks = this.#hooksOf(this.agent);
   }
 
-  /** Makes the agent that the run was last handed to the current one, with its context and hooks. */
+  /** Activates the agent that the run was last handed to, with its context and hooks. */
   async activate(): Promise<void> {
     const name = this.state.active?.agent ?? this.parts.agent.name;
     if (name !== this.agent.name) this.agent = this.agentNamed(name);
@@ -138,7 +138,7 @@ export class RunContext {
     this.hooks = this.#hooksOf(this.agent);
   }
 
-  /** An agent of the run, under the limits of the one it was started with. */
+  /** Another agent of the run, under the limits of the agent it was started with. */
   agentNamed(name: string): AgentDefinition {
     const { agent, agentNamed } = this.parts;
     const found = name === agent.name ? agent : agentNamed?.(name);
@@ -171,7 +171,7 @@ export class RunContext {
     );
   }
 
-  /** As its next event would have it, whatever happened to the wall clock. */
+  /** The time that the next event would get; unaffected by changes of the wall clock. */
   get now(): number {
     return Math.round(this.parts.clock.monotonic() + this.#offset);
   }
@@ -189,7 +189,7 @@ export class RunContext {
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** Another worker owns the run: every later write is refused. */
+  /** Another worker owns the run: all further writes are refused. */
   fence(): void {
     this.#fenced = true;
   }
@@ -201,7 +201,7 @@ export class RunContext {
   /** Writes and applies the event; committed with the next group. */
   emit(body: EventBody): RunEvent {
     if (this.#fenced) throw this.signal.reason;
-    // Of the events of calls; text, which is most of them, is none.
+    // The checks below concern calls; text deltas, the most frequent events, skip them.
     if (body.type !== "text.delta") {
       mayFollow(this.state, body);
       if (!textOnly(body.type)) this.waits.putOn(body, this.#offset);
@@ -220,7 +220,7 @@ export class RunContext {
     return event;
   }
 
-  /** As whoever folds the run's events finds it: with what the last one waited for, until the moment that the event has as its own. */
+  /** The run's times including the final wait, up to this event's own timestamp: the same sum as a reader gets from the events. */
   #time(last: Extract<EventBody, { type: "run.finished" | "run.failed" }> & { at?: number }): void {
     const at = Math.max(this.times.at, this.now);
     const times = this.times.copy();
@@ -236,7 +236,7 @@ export class RunContext {
     return event;
   }
 
-  /** What a generation cost, as its event tells it. */
+  /** The `cost` field of a generation's event. */
   costOf(model: string, usage: Usage | undefined): { cost?: number } {
     const cost = usage === undefined ? undefined : costOf(usage, this.parts.priceOf?.(model));
     return cost === undefined ? {} : { cost };

@@ -10,8 +10,8 @@ export interface ScreenedInput<Value> {
 }
 
 /**
- * What people send, with masks in place of what guards find: before anything of it is stored. What a guard only logs or asks about stays as
- * it is. What it blocks is masked, too: the run that is refused because of it keeps no copy.
+ * Masks what guards find in user input before it is stored. Findings that are only logged or asked about stay. Blocked content is masked
+ * too, so that a refused run keeps no copy of it.
  */
 export function screenInput(guards: readonly ActiveGuard[] | undefined, input: RunInput): ScreenedInput<RunInput> {
   const { text, messages, variables } = input;
@@ -30,7 +30,7 @@ export function screenInput(guards: readonly ActiveGuard[] | undefined, input: R
   return verdicts.length === 0 ? { value: input, verdicts } : { value, verdicts: summed(verdicts) };
 }
 
-/** The same for any other value: a message sent into a run, an answer. */
+/** The same for other values: a message sent into a run, or an answer. */
 export function screenSaid<Value>(guards: readonly ActiveGuard[] | undefined, said: Value): ScreenedInput<Value> {
   const verdicts: GuardVerdict[] = [];
   let value = said;
@@ -44,7 +44,7 @@ export function screenSaid<Value>(guards: readonly ActiveGuard[] | undefined, sa
   return { value, verdicts };
 }
 
-/** What the model said in an earlier turn was screened when it said it, and may be signed. */
+/** Assistant messages were screened when they were produced and may be signed. */
 function screenMessage(message: Message, screen: <Value>(value: Value) => Value): Message {
   if (message.role === "assistant") return message;
   const parts = message.parts.map((part) => {

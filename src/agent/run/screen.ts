@@ -1,10 +1,10 @@
 import type { ContentGuard, ScanSink } from "../../core/ports/guard.ts";
 
-/** How many findings there are of each rule. */
+/** Number of findings per rule. */
 export type Findings = ReadonlyMap<string, number>;
 
 export interface Screened<Value> {
-  /** With masks in place of what was found. */
+  /** The value with findings masked. */
   readonly value: Value;
   readonly found: Findings;
 }
@@ -13,7 +13,7 @@ export const maskOf = (rule: string): string => `[${rule}]`;
 
 const nothing: Findings = new Map();
 
-/** A whole text, with masks in place of what the guard finds. */
+/** Masks what the guard finds in a complete text. */
 export function screenText(guard: ContentGuard, text: string): Screened<string> {
   const sink = new MaskingSink();
   const scanner = guard.scanner?.(sink);
@@ -39,7 +39,7 @@ class MaskingSink implements ScanSink {
   }
 }
 
-/** Every text in a value, names of fields and long numbers included. The value itself when nothing is found. */
+/** Screens every text in a value, including keys and long numbers. Returns the same value when nothing is found. */
 export function screenValue<Value>(guard: ContentGuard, value: Value): Screened<Value> {
   const found = new Map<string, number>();
   const screen = (text: string): string => {
@@ -58,10 +58,10 @@ export function screenValue<Value>(guard: ContentGuard, value: Value): Screened<
     if (typeof each !== "object" || each === null) return each;
     return Object.fromEntries(Object.entries(each).map(([key, inner]) => [screen(key), visit(inner)]));
   };
-  const changed = visit(value) as Value; // texts for texts
+  const changed = visit(value) as Value; // Only replaces texts with texts.
   return found.size === 0 ? { value, found } : { value: changed, found };
 }
 
-/** `2 email, 1 card`, for a person. */
+/** For people: `2 email, 1 card`. */
 export const toldFindings = (found: Findings): string =>
   [...found].map(([rule, count]) => `${count} ${rule}`).join(", ");

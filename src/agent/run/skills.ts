@@ -1,14 +1,14 @@
 import type { ListedSkill } from "../../core/run/listed-skill.ts";
 
-/** A file of a skill, as it was when the configuration was loaded. */
+/** A file of a skill, as read when the configuration was loaded. */
 export interface SkillFile {
   readonly size: number;
-  /** Absent when it is `binary`, too `large`, or one that tools are not shown (`denied`). */
+  /** Absent when the file is `binary`, too `large`, or hidden from tools (`denied`). */
   readonly text?: string;
   readonly unread?: "binary" | "large" | "denied";
 }
 
-/** A folder with a SKILL.md, read once: what its hash is of is what the model reads. */
+/** A folder with a SKILL.md, read once, so that the model reads exactly what was hashed. */
 export interface Skill extends ListedSkill {
   readonly folder: string;
   /** SKILL.md without its frontmatter. */
@@ -22,7 +22,7 @@ export const listedOf = (skills: readonly Skill[] | undefined): { readonly skill
     ? {}
     : { skills: skills.map(({ name, description, hash }) => ({ name, description, hash })) };
 
-/** The instructions with the list of skills after them: the same text in every round, whatever is read. */
+/** Appends the list of skills to the instructions; the same text in every round, to keep the prompt prefix stable. */
 export function withSkills(instructions: string, skills: readonly ListedSkill[] | undefined): string {
   if (skills === undefined || skills.length === 0) return instructions;
   const lines = skills.map(({ name, description }) => `- ${name}: ${description.split(/\s+/).join(" ")}`);

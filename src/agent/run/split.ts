@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import type { AgentDefinition, ModelChain } from "./definition.ts";
 
-/** Whose turn it is: what of a run decides. */
+/** The fields of a run that decide which side of a split it gets. */
 export interface SplitKey {
   readonly tenant?: string | undefined;
   readonly run: string;
   readonly request: Pick<RunRequest, "session" | "fork">;
 }
 
-/** The agent with the model that this run has in each split. */
+/** Replaces each split by the model chosen for this run. */
 export function withoutSplits(agent: AgentDefinition, key: SplitKey): AgentDefinition {
   const model = memberOf(agent.model, key);
   const { compaction } = agent;
@@ -23,8 +23,8 @@ export function withoutSplits(agent: AgentDefinition, key: SplitKey): AgentDefin
 }
 
 /**
- * Rendezvous hashing over the session: every replica chooses the same, restarts and reloads change nothing, and other weights
- * move no more sessions than they must. A run without a session is one of its own; a fork goes with its original.
+ * Rendezvous hashing over the session: all replicas choose the same model, restarts and reloads change nothing, and new weights move as few
+ * sessions as possible. A run without a session counts as its own session; a fork follows its original.
  */
 export function memberOf(chain: ModelChain, key: SplitKey): ModelChain {
   const { split, economy, name: of } = chain;

@@ -1,7 +1,7 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { TextFilter } from "../../core/ports/hooks.ts";
 
-/** A filter whose failures are its hook's. On the path of a token: no closure per piece. */
+/** Attributes a filter's failures to its hook. On the token path, so without a closure per piece. */
 export class NamedFilter implements TextFilter {
   readonly #filter: TextFilter;
   readonly #name: string;
@@ -46,7 +46,7 @@ export class NamedFilter implements TextFilter {
   }
 }
 
-/** Two filters, the second fed by the first. */
+/** Feeds the first filter's output to the second. */
 export class FilterPair implements TextFilter {
   readonly #first: TextFilter;
   readonly #second: TextFilter;

@@ -11,15 +11,14 @@ interface Wait {
 }
 
 export interface WaitsOf {
-  /** Why the journal could not be written since a moment, if it could not. */
+  /** Why the journal could not be written since that time, if so. */
   readonly trouble?: (since: number) => string | undefined;
-  /** Whose run it is. */
   readonly tenant?: string | undefined;
 }
 
 /**
- * What a run waits for that its events do not show: commits, hooks, its reader, a busy process. Short waits add up; once they are
- * noticeable, the next step carries them, so that whoever reads the run's events charges its time the same way.
+ * Waits of a run that its events do not show: commits, hooks, its reader, a busy process. Short waits are summed; once noticeable they are
+ * attached to the next step, so that every reader of the events accounts for the time in the same way.
  */
 export class Waits {
   readonly #clock: Clock;
@@ -27,7 +26,7 @@ export class Waits {
   readonly #trouble: (since: number) => string | undefined;
   readonly #tenant: string | undefined;
   readonly #open = new Set<Wait>();
-  /** Waits that are over: short ones by what was waited for, with `since` of the first. */
+  /** Finished waits not yet reported. Short ones are summed per cause, with `since` of the first. */
   readonly #due = new Map<string, Wait & { ms: number }>();
   #stallsSeen: number;
 
@@ -58,18 +57,18 @@ export class Waits {
     }
   }
 
-  /** A wait from before this owner had the run. `since`: monotonic ms. */
+  /** Records a wait from before this owner claimed the run. `since`: monotonic ms. */
   past(part: TimePart, name: string, { since, ms }: { readonly since: number; readonly ms: number }): void {
     this.#due.set(`${part} ${name} ${since}`, { part, name, since, ms });
   }
 
-  /** What the run waits for now; the last that began. */
+  /** The most recently started wait that is still open. */
   get current(): { readonly part: TimePart; readonly name: string; readonly ms: number } | undefined {
     const last = [...this.#open].at(-1);
     return last && { part: last.part, name: this.#nameOf(last), ms: this.#clock.monotonic() - last.since };
   }
 
-  /** Puts what is due on the next step. `offset`: of event times from monotonic ones, ms. */
+  /** Attaches finished waits to the next step. `offset`: event time minus monotonic time, ms. */
   putOn(body: EventBody, offset: number): void {
     for (const wait of this.#open) {
       const since = this.#clock.monotonic();
@@ -96,7 +95,7 @@ export class Waits {
     if (waited.length > 0) body.waited = waited;
   }
 
-  /** Nobody learns of another tenant's runs. */
+  /** Names the culprit only to its own tenant. */
   #blamed({ culprit, isGuess, busy }: PastStall): string {
     const isIdle = !busy && isGuess;
     if (culprit === undefined) return isIdle ? idle : "";
@@ -113,7 +112,7 @@ export class Waits {
     const { part, since } = wait;
     const name = this.#nameOf(wait);
     const ms = this.#clock.monotonic() - since;
-    // A long one has a place of its own in the run's time; short ones before it happened elsewhere.
+    // A noticeable wait is recorded at its own time; summed short ones have none.
     if (ms >= noticeable) return this.past(part, name, { since, ms });
     const due = this.#due.get(`${part} ${name}`);
     if (due === undefined) this.#due.set(`${part} ${name}`, { part, name, since, ms });

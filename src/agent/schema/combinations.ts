@@ -1,7 +1,5 @@
 import type { Check } from "./check.ts";
 
-/** Keywords that combine schemas of the same value. */
-
 export const anyOf =
   (checks: readonly Check[]): Check =>
   (value, checking, path) => {

@@ -14,7 +14,7 @@ export function equal(left: unknown, right: unknown, checking: Checking): boolea
   return keys.every(
     (key) =>
       Object.hasOwn(right, key) &&
-      equal((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key], checking), // own keys
+      equal((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key], checking), // Both have the same own keys.
   );
 }
 
@@ -29,7 +29,7 @@ export function canonical(value: unknown, checking: Checking): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, checking)).join(",")}]`;
   const entries = Object.keys(value).sort();
   const texts = entries.map(
-    (key) => `${JSON.stringify(key)}:${canonical((value as Record<string, unknown>)[key], checking)}`, // an own key
+    (key) => `${JSON.stringify(key)}:${canonical((value as Record<string, unknown>)[key], checking)}`, // An own key of the value.
   );
   return `{${texts.join(",")}}`;
 }

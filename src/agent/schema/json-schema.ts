@@ -7,7 +7,7 @@ import { isRecord } from "./scalars.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** For one JSON Schema: the tools of large servers have a few hundred kilobytes. */
+/** Schemas of large MCP servers take a few hundred kilobytes. */
 export const schemaLimits: ValueLimits = { depth: 64, nodes: 20_000, size: 512 * 1024 };
 
 /**
@@ -29,7 +29,7 @@ export class JsonSchema {
     try {
       return this.#check(value, checking, "") ? [] : checking.problems;
     } catch (thrown) {
-      if (!(thrown instanceof TooCostly) && !(thrown instanceof RangeError)) throw thrown; // deep recursion of references
+      if (!(thrown instanceof TooCostly) && !(thrown instanceof RangeError)) throw thrown; // RangeError: deep recursion through references.
       return [{ path: "", message: "would take too long to check against its schema" }];
     }
   }
@@ -46,7 +46,7 @@ export function faultOf(schema: Schema): { path: (string | number)[]; message: s
   try {
     mustFitLimits(schema);
     new Reading(schema, (failed) => {
-      faulty ??= failed; // the innermost fails first
+      faulty ??= failed; // The innermost failure is thrown first.
     });
     return undefined;
   } catch (thrown) {
@@ -54,7 +54,7 @@ export function faultOf(schema: Schema): { path: (string | number)[]; message: s
   }
 }
 
-/** Within the limits above, so the depth is bounded. */
+/** Recursion is bounded by the depth limit above. */
 function pathTo(from: unknown, wanted: object): (string | number)[] | undefined {
   if (from === wanted) return [];
   if (typeof from !== "object" || from === null) return undefined;
@@ -65,7 +65,7 @@ function pathTo(from: unknown, wanted: object): (string | number)[] | undefined 
   return undefined;
 }
 
-/** Compiles a schema to checks: each subschema once, referenced ones after those that refer to them. */
+/** Compiles a schema into checks: each subschema once, referenced schemas after those that refer to them. */
 class Reading {
   readonly check: Check;
   readonly #references: References;

@@ -11,9 +11,9 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Access to the subschemas of a keyword. */
 export interface Inner {
-  /** For a part of the value. */
+  /** Subschema of a child value. */
   part(schema: unknown): Check;
-  /** For the same value. */
+  /** Subschema of the same value. */
   whole(schema: unknown): Check;
 }
 
@@ -44,7 +44,7 @@ function* valueChecks(schema: Schema): Generator<Check> {
 }
 
 function* numberChecks(schema: Schema): Generator<Check> {
-  // OpenAPI 3.0 has a boolean beside the limit where JSON Schema has the limit itself.
+  // OpenAPI 3.0 uses a boolean next to the limit where JSON Schema has the limit itself.
   const strictMost = schema.exclusiveMaximum === true;
   const strictLeast = schema.exclusiveMinimum === true;
   const most = numberIn(schema, "maximum");
@@ -155,7 +155,7 @@ function mapIn(schema: Schema, keyword: string): Readonly<Record<string, unknown
 
 function namesIn(schema: Schema, keyword: string): readonly string[] | undefined {
   const list = listIn(schema, keyword);
-  if (list?.every((each) => typeof each === "string")) return list as readonly string[]; // each element was checked
+  if (list?.every((each) => typeof each === "string")) return list as readonly string[]; // Every element was checked.
   if (list === undefined) return undefined;
   throw malformed(keyword, "a list of names");
 }

@@ -41,7 +41,7 @@ function compile(source: string): Pattern {
 }
 
 function engineOf(source: string, part: string): RE2JS {
-  // The translation below would read it as a literal k.
+  // The translation below would read `\k` as a literal k.
   if (/(?:^|[^\\])(?:\\\\)*\\k</.test(part)) throw unsupported(source, "backreferences are not supported");
   try {
     return RE2JS.compile(RE2JS.translateRegExp(withPlainProperties(part)));

@@ -40,7 +40,7 @@ export class References {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (this.#bases.has(next.schema)) continue;
       const base = this.#enter(next.schema, next.base);
-      for (const inner of innerSchemas(next.schema)) waiting.push({ schema: inner as Record<string, unknown>, base }); // filtered
+      for (const inner of innerSchemas(next.schema)) waiting.push({ schema: inner as Record<string, unknown>, base }); // Only objects are left after the filter.
     }
   }
 

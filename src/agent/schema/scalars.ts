@@ -37,7 +37,7 @@ export const oneOfValues =
     allowed.some((each) => equal(value, each, checking)) ||
     checking.misfit(path, "must be equal to one of the allowed values");
 
-/** Compares a number with the keyword's value. */
+/** Compares a number with the limit given by the keyword. */
 const comparison =
   (words: string, holds: (value: number, limit: number) => boolean) =>
   (limit: number): Check =>

@@ -6,11 +6,11 @@ export type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Checks a value; defaults and transforms of the schema are applied. `root` names the value in problems. */
+/** Validates a value, applying the schema's defaults and transforms. `root` names the value in problems. */
 export function parse(schema: Schema, value: unknown, root: string): Parsed {
   const result = schema["~standard"].validate(value);
   if (result instanceof Promise) {
-    result.catch(() => {}); // its outcome does not matter any more
+    result.catch(() => {}); // Avoids an unhandledRejection; the result is not used.
     throw asynchronous(schema);
   }
   if (result.issues === undefined) return { ok: true, value: result.value };
@@ -22,7 +22,7 @@ const pathOf = ({ path = [] }: SchemaIssue): string =>
 
 const known = new WeakMap<object, Readonly<Record<string, unknown>>>();
 
-/** JSON Schema of what the schema takes, before defaults and transforms. Throws `config_invalid` when it has none. */
+/** JSON Schema of the accepted input, before defaults and transforms. Throws `config_invalid` when there is none. */
 export function jsonSchemaOf(schema: Schema): Readonly<Record<string, unknown>> {
   let json = known.get(schema);
   if (json === undefined) {
@@ -33,7 +33,7 @@ export function jsonSchemaOf(schema: Schema): Readonly<Record<string, unknown>> 
 }
 
 function convert(schema: Schema): Readonly<Record<string, unknown>> {
-  const { vendor, jsonSchema } = schema["~standard"] as Partial<Schema["~standard"]>; // a plain JavaScript caller may bring anything
+  const { vendor, jsonSchema } = schema["~standard"] as Partial<Schema["~standard"]>; // Callers without types may pass anything.
   try {
     const { $schema: _, ...json } =
       jsonSchema === undefined ? zodSchema(schema, vendor) : jsonSchema.input({ target: "draft-2020-12" });
@@ -45,10 +45,10 @@ function convert(schema: Schema): Readonly<Record<string, unknown>> {
   }
 }
 
-/** zod before 4.2 has no Standard JSON Schema, but its schemas can be converted by a newer one. */
+/** zod before 4.2 does not implement Standard JSON Schema, but a newer zod can convert its schemas. */
 function zodSchema(schema: Schema, vendor: string | undefined): Record<string, unknown> {
   if (vendor === "zod" && "_zod" in schema) {
-    return z.toJSONSchema(schema as never, { io: "input" }) as Record<string, unknown>; // a zod 4 schema, by its marker
+    return z.toJSONSchema(schema as never, { io: "input" }) as Record<string, unknown>; // Recognised as a zod 4 schema by its marker.
   }
   const advice =
     vendor === "valibot"
@@ -57,7 +57,7 @@ function zodSchema(schema: Schema, vendor: string | undefined): Record<string, u
   throw new VenturiError(op, "config_invalid", `this ${vendor} schema gives no JSON Schema; ${advice}`);
 }
 
-/** Refuses schemas that check asynchronously as far as that shows without a value. */
+/** Rejects asynchronous schemas, as far as that is visible without a value. */
 export function checkUsable(schema: Schema): void {
   jsonSchemaOf(schema);
   for (const value of [{}, undefined]) {

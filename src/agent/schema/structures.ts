@@ -3,8 +3,6 @@ import { canonical } from "./equal.ts";
 import type { Pattern } from "./pattern.ts";
 import { isRecord } from "./scalars.ts";
 
-/** Keywords about arrays and objects. */
-
 const arrayCheck =
   (
     check: (
@@ -43,7 +41,6 @@ export const itemCount = (least: number, most: number): Check =>
     return list.length <= most || checking.misfit(path, `must NOT have more than ${most} items`);
   });
 
-/** Linear in the number of items. */
 export const unique: Check = arrayCheck((list, checking, path) => {
   const seen = new Set<string>();
   for (const item of list) {
@@ -85,7 +82,7 @@ export const memberCount = (least: number, most: number): Check =>
 export interface Members {
   readonly named: ReadonlyMap<string, Check>;
   readonly matching: readonly { readonly pattern: Pattern; readonly check: Check }[];
-  /** For properties matched by neither names nor patterns; false: none allowed. */
+  /** Check of properties matched by neither name nor pattern; false forbids them. */
   readonly others: Check | false | undefined;
 }
 

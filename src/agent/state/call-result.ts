@@ -2,10 +2,10 @@ import type { FilePart, ImagePart } from "../../core/model/messages.ts";
 import type { EventOf } from "../../core/run/events.ts";
 import type { CallState } from "./round-state.ts";
 
-/** All of an output of which the model sees the beginning, or where it is. */
+/** The complete output of a truncated result, or the hash it is stored under. */
 export type WholeOutput = string | { readonly hash: string };
 
-/** A call's result as the model gets it; `whole` when that is cut. */
+/** A call's result as sent to the model; `whole` is set when that is truncated. */
 export function resultOf(
   { changed }: CallState,
   event: EventOf<"tool.finished">,
@@ -13,7 +13,7 @@ export function resultOf(
   const all = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
   const { hash, length = all.length, shown = length } = event;
   const isCut = shown < length;
-  // The model sees its own arguments in the conversation, so a note has to say that others were used.
+  // The model still sees its own arguments in the conversation, so tell it that others were used.
   const note = changed === undefined ? "" : `[a person changed the arguments to ${JSON.stringify(changed)}]\n`;
   const output = note + (isCut ? all.slice(0, shown) + cutNotice(event.call, length, shown) : all);
   const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
@@ -25,5 +25,5 @@ export function resultOf(
 const cutNotice = (call: string, length: number, shown: number): string =>
   `\n[cut: ${shown} of ${length} characters are shown${readOn(call)}]`;
 
-/** How to read the rest of a truncated result while its run lasts. */
+/** Hint for the model on reading the rest of a truncated result. */
 export const readOn = (call: string): string => `; read_result with call "${call}" and an offset gives the rest`;

@@ -1,6 +1,6 @@
 import type { CallState } from "./round-state.ts";
 
-/** Receiver of the tool calls in a generation's stream. */
+/** Receives the tool calls found in a generation's stream. */
 export interface CallSink {
   /** The call is complete, valid and written. */
   sealed(call: CallState): void;

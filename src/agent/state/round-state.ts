@@ -19,21 +19,20 @@ export interface CallState {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly signature: string | undefined;
   readonly rejected: ErrorJson | undefined;
-  /** The arguments' text, when it was rejected. */
+  /** Text of rejected arguments. */
   readonly raw: string | undefined;
-  /** The arguments' JSON as the model wrote it, where encoding them gives another text. */
+  /** Arguments as the model wrote them, if encoding the parsed value would give a different text. */
   readonly text: string | undefined;
-  /** Number of times it was started. */
+  /** How often it was started. */
   attempts: number;
   approval: "requested" | "approved" | "denied" | undefined;
   approvalAt: number | undefined;
   denial: string | undefined;
-  /** The arguments as a person changed them with the approval. */
+  /** Arguments changed by the person who approved. */
   changed: Readonly<Record<string, unknown>> | undefined;
   result: { ok: boolean; output: string; images: readonly ImagePart[]; files: readonly FilePart[] } | undefined;
 }
 
-/** The current round. */
 export class RoundState {
   readonly number: number;
   readonly attempt: number;
@@ -47,7 +46,7 @@ export class RoundState {
   /** Some of its output has reached clients. */
   shown = false;
   #reasoning: number | undefined;
-  /** Length of the last part's text at which it is flattened next. */
+  /** The last part's text is flattened when it reaches this length. */
   flatAt = 0;
 
   readonly #provider: string | undefined;
@@ -67,7 +66,7 @@ export class RoundState {
     return this.#places.has(call);
   }
 
-  /** Its text so far, without reasoning. Computed when asked for: a second copy would cost a rope node per token. */
+  /** The round's text without reasoning. Computed on demand: a second copy would cost a rope node per token. */
   get text(): string {
     let text = "";
     for (const part of this.parts) if (part.type === "text") text += part.text;
@@ -120,7 +119,7 @@ export class RoundState {
       ...(text === undefined ? {} : { text }),
       ...(signature === undefined ? {} : { signature }),
     };
-    // Earlier releases sealed a call again when the wire changed its arguments: the last one counts.
+    // Earlier releases sealed a call again when its arguments changed later in the stream; the last one counts.
     const known = this.calls.has(event.call) ? this.parts.findIndex((other) => isCall(other, event.call)) : -1;
     if (known < 0) this.parts.push(part);
     else this.parts[known] = part;

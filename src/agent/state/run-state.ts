@@ -28,12 +28,9 @@ interface ToolQuestion {
 
 type Answered = Pick<EventOf<"approval.resolved">, "call" | "at"> & Omit<Verdict, "for">;
 
-/**
- * A run's state, derived from its events alone, so that the loop continues the same way whether it wrote them itself or reads
- * them after a crash on another machine.
- */
+/** A run's state, derived only from its events: the loop continues the same way whether it wrote them or read them after a crash. */
 export class RunState {
-  /** Settled conversation of this run: its input, finished rounds, added messages. */
+  /** Completed conversation of this run: input, finished rounds, added messages. */
   readonly messages: Message[] = [];
   started: EventOf<"run.started"> | undefined;
   terminal: TerminalEvent | undefined;
@@ -44,45 +41,45 @@ export class RunState {
   roundsFinished = 0;
   /** The last model used, as `provider/model`. */
   model: string | undefined;
-  /** The agent a finished round handed the run to, and the instructions it was given. */
+  /** The agent that the run was handed to in a finished round, with its instructions. */
   active: Handover | undefined;
-  /** The agent that a call of this round hands the run to. */
+  /** The agent that a call of the current round hands the run to. */
   handedTo: (Handover & { readonly call: string }) | undefined;
   revision: string | undefined;
   readonly spending = new Spending();
   toolCalls = 0;
-  /** Rounds whose tool calls have settled, including the vendor's own (a pause). */
+  /** Finished rounds with tool calls, including a vendor's own (a pause). */
   toolRounds = 0;
   /** Number of oldest messages dropped by compaction. */
   compacted = 0;
-  /** The beginning of the conversation that a summary stands for. */
+  /** The summary that replaces the beginning of the conversation. */
   fold: Fold | undefined;
-  /** What was found before the first round; undefined when nobody has looked. */
+  /** Notes found before the first round; undefined before the search. */
   recalled: EventOf<"memory.recalled">["notes"] | undefined;
-  /** Calls whose results are sent as a reference. */
+  /** Calls whose results are sent as references. */
   readonly foldedResults = new LazySet<string>();
-  /** The model was asked once more for an answer that fits the schema. */
+  /** The model was asked once to repeat an answer that did not fit the schema. */
   repaired = false;
   /** Numbers of the signals already reflected by an event. */
   readonly seenSignals = new LazySet<number>();
-  /** Tools approved for the rest of the run (`approval: once`). */
+  /** Tools whose `approval: once` question was answered with yes. */
   readonly allowed = new LazySet<string>();
-  /** Tools that a person allowed for the rest of the run, whatever their setting. */
+  /** Tools that a person allowed for the rest of the run, whatever their approval setting. */
   readonly allowedForRun = new LazySet<string>();
   /** Questions of running tools by call, and their answers. */
   readonly questions = new LazyMap<string, ToolQuestion>();
   /** Every call id ever used, including those of retracted attempts. */
   readonly callIds = new LazySet<string>();
-  /** Full outputs of truncated results, or where they are. */
+  /** Complete outputs of truncated results, or their hashes. */
   readonly cutResults = new LazyMap<string, WholeOutput>();
-  /** Somebody has it wait between two rounds, or all runs of its agent. */
+  /** The run was told to pause between rounds. `agentPaused`: all runs of its agent were. */
   paused = false;
   agentPaused = false;
-  /** Deferred tools that the model has found, in that order. */
+  /** Deferred tools found by the model, in order. */
   readonly foundTools = new LazySet<string>();
-  /** Name and arguments of the calls in settled rounds, newest last. */
+  /** Calls of finished rounds as name and arguments, newest last. */
   readonly callHistory: string[] = [];
-  /** The round that just finished, until the next event. */
+  /** The round that has just finished; cleared by the next event. */
   settled: RoundState | undefined;
   #settledText = "";
 
@@ -92,17 +89,17 @@ export class RunState {
     return state;
   }
 
-  /** Of its own; what a fork took over is not in it. */
+  /** Usage of this run itself, without events copied by a fork. */
   get usage(): Usage {
     return this.spending.own.total;
   }
 
-  /** The skills of the current agent, as it had them when it took over the run. */
+  /** The current agent's skills, as of when it took over the run. */
   get skills(): readonly ListedSkill[] | undefined {
     return (this.active ?? this.started)?.skills;
   }
 
-  /** All output shown and not retracted. */
+  /** All text output that was not retracted. */
   get output(): string {
     return this.#settledText + (this.round?.text ?? "");
   }
@@ -151,7 +148,7 @@ export class RunState {
         return this.#ofCall(event.call, (call) => {
           call.attempts = event.attempt;
           call.result = undefined;
-          // An approval covers one start: if the call is found unfinished after a crash, it must be asked again.
+          // An approval covers one start. If the call is found unfinished after a crash, a person is asked again.
           call.approval = undefined;
         });
       case "tool.finished":

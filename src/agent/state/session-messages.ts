@@ -3,7 +3,7 @@ import { readOn } from "./call-result.ts";
 import { folded, isCut } from "./folded.ts";
 import type { RunState } from "./run-state.ts";
 
-/** Extends the session by an ended run: with its messages, and from its summary on where it made one. */
+/** Appends an ended run to its session; where the run made a summary, the summary replaces what it covers. */
 export function extendSession(session: Message[], state: RunState): Message[] {
   const own = sessionMessages(state);
   const { fold } = state;
@@ -11,7 +11,7 @@ export function extendSession(session: Message[], state: RunState): Message[] {
   session.push(...own);
   if (fold === undefined) return session;
   const isInside = fold.messages < fold.session;
-  // The run may have seen fewer messages of the session (calls without a result): rather show one too many than lose one.
+  // The run may have seen fewer session messages (calls without a result are left out): rather keep one too many than lose one.
   const unseen = isInside ? Math.max(0, seen - fold.session) : 0;
   let end = Math.max(0, seen + fold.messages - fold.session - unseen);
   while (end > 0 && end < session.length && !isCut(session, end)) end -= 1;
@@ -27,7 +27,7 @@ function sessionMessages(state: RunState): Message[] {
   return partial ? [...messages, { role: "assistant", parts: [{ type: "text", text: partial }] }] : messages;
 }
 
-/** A call left to the client has no result yet; the placeholder is dropped. */
+/** Removes the placeholder result of a call left to the client. */
 function remembered(message: Message, state: RunState, open: ReadonlySet<string>): Message[] {
   const parts = message.parts
     .filter((part) => !(part.type === "tool_result" && open.has(part.call)))
@@ -53,12 +53,12 @@ export function continuedBy(session: readonly Message[], input: readonly Message
   return session.flatMap((message) => {
     const parts = message.parts.filter((part) => stands(part, message));
     if (parts.length === message.parts.length) return [message];
-    // Reasoning is required only together with what it led to.
+    // Reasoning is only required next to the output it led to.
     return parts.every((part) => part.type === "reasoning") ? [] : [{ ...message, parts }];
   });
 }
 
-/** A truncated result can be read further only by its own run. */
+/** A truncated result can only be read further within its own run. */
 function ended(part: Part, state: RunState): Part {
   if (part.type !== "tool_result" || !state.cutResults.has(part.call)) return part;
   return { ...part, output: part.output.replace(readOn(part.call), "") };

@@ -4,7 +4,7 @@ import { readSchema } from "../schema/json-schema.ts";
 
 type Wanted = Pick<InputQuestion, "schema" | "choices" | "url" | "fallback">;
 
-/** What is wrong with an answer: it has to be one of the choices, and to fit the schema; without a schema it is a text. */
+/** Why an answer is invalid: it must be one of the choices and match the schema; without a schema it must be text. */
 export function misfit({ schema, choices, url }: Omit<Wanted, "fallback">, answer: unknown): string | undefined {
   if (answer === undefined) return url === undefined ? ": is missing" : undefined;
   if (choices !== undefined && !choices.includes(answer as string)) return `: must be one of: ${choices.join(", ")}`;
@@ -13,7 +13,7 @@ export function misfit({ schema, choices, url }: Omit<Wanted, "fallback">, answe
   return problem && `${problem.path && `.${problem.path}`}: ${problem.message}`;
 }
 
-/** A question that no answer can fit would wait for nothing, so it is refused before anyone is asked. */
+/** Refuses a question that no answer could satisfy before anyone is asked; it would wait forever. */
 export function mustBeAnswerable(question: Wanted): void {
   const { schema, choices, fallback } = question;
   if (schema !== undefined) readSchema(schema);

@@ -1,9 +1,9 @@
 import type { Shown, Tool } from "../../core/ports/tool.ts";
 
-/** Longest value that is shown first; all of it is in the arguments. */
+/** Maximum length of a highlighted value; the arguments hold all of it. */
 const longest = 200;
 
-/** The values that `approval.show` names; absent ones are left out. */
+/** The argument values highlighted by `approval.show`; absent ones are left out. */
 export function shownFirst(
   approval: Tool["approval"],
   values: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
@@ -21,4 +21,4 @@ export function shownFirst(
 }
 
 const valueIn = (of: unknown, name: string): unknown =>
-  typeof of === "object" && of !== null && Object.hasOwn(of, name) ? (of as Record<string, unknown>)[name] : undefined; // an object's own
+  typeof of === "object" && of !== null && Object.hasOwn(of, name) ? (of as Record<string, unknown>)[name] : undefined; // An own property.

@@ -23,15 +23,15 @@ export type Asked = (Omit<ApprovalQuestion, "id"> | Omit<InputQuestion, "id">) &
 interface Wait {
   /** ms until it times out. */
   readonly left: number;
-  /** A question about something other than approval. */
+  /** Set for a question that is not about approval. */
   readonly input?: Omit<InputQuestion, "id">;
   readonly settled?: Promise<Verdict> | undefined;
 }
 
-/** Requests approvals and waits for the decision, which may arrive before the question, after a restart, or never. */
+/** Asks people for decisions and waits for them. A decision may arrive before its question, after a restart, or never. */
 export class Approvals {
   readonly #run: RunContext;
-  /** Decisions that have arrived and are not in the journal yet: their call is about to ask, or their question not acknowledged. */
+  /** Decisions received but not in the journal yet: the call is about to ask, or its question is not durable yet. */
   readonly #held = new LazyMap<string, SignalledVerdict>();
   #answering = 0;
   readonly #waiting = new LazyMap<string, (verdict: Verdict) => void>();
@@ -40,7 +40,7 @@ export class Approvals {
     this.#run = run;
   }
 
-  /** An open question has its answer, which is not stored yet. Its signal counts as seen, so nobody else would deliver it. */
+  /** An open question has an answer that is not stored yet. Its signal already counts as seen, so nobody would deliver it again. */
   get answering(): boolean {
     if (this.#answering > 0) return true;
     for (const call of this.#held.keys()) if (this.#isOpen(call)) return true;
@@ -71,7 +71,7 @@ export class Approvals {
   }
 
   resolve(call: string, verdict: SignalledVerdict): void {
-    if (!this.#held.has(call)) this.#held.set(call, verdict); // the first answer counts
+    if (!this.#held.has(call)) this.#held.set(call, verdict); // The first answer wins.
     this.#waiting.get(call)?.(verdict);
   }
 
@@ -79,7 +79,7 @@ export class Approvals {
   async ask(call: CallState, round: number, shown: CallQuestion): Promise<boolean> {
     const { input, reason, show } = shown;
     if (call.approval === undefined) {
-      // An early decision from before the call's first start was not about this question.
+      // Discard a decision made before the call's first start: it was not about this question.
       if (call.attempts > 0) this.#held.delete(call.call);
       await this.#request(
         {
@@ -165,7 +165,7 @@ export class Approvals {
     return { approved, ...said, ...(wait.input === undefined ? terms : given) };
   }
 
-  /** Calls of the same tool that wait already are covered too. */
+  /** Also approves waiting calls of the same tool. */
   #allowOthers(answered: string, by: string | undefined): void {
     const calls = this.#run.state.round?.calls;
     const name = calls?.get(answered)?.name;
@@ -193,7 +193,7 @@ export class Approvals {
         resolve(verdict);
       };
       const onAbort = () => {
-        reject(signal.reason); // first: later settlements have no effect
+        reject(signal.reason); // First: a promise ignores later settlements.
         settle(timedOut);
       };
       const late = input?.fallback === undefined ? timedOut : { ...timedOut, approved: true, answer: input.fallback };

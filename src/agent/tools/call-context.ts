@@ -9,11 +9,11 @@ interface Call {
   readonly controller: { readonly signal: AbortSignal };
 }
 
-/** A call that a fork took over keeps the key of the original, so that its effect cannot happen twice. */
+/** A call copied by a fork keeps the original's key, so that its effect cannot happen twice. */
 export const idempotencyKeyOf = ({ run, parts }: RunContext, call: string): string =>
   parts.request.fork?.keys?.[call] ?? `${run}:${call}`;
 
-/** What tools and approval functions know of the call. */
+/** What tools and approval functions are told about the call. */
 export function callContext(run: RunContext, { call, round, attempt, controller }: Call): CallContext {
   const { session, context, caller } = run.parts.request;
   return {

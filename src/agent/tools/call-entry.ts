@@ -1,18 +1,18 @@
 import type { Tool } from "../../core/ports/tool.ts";
 import type { CallState } from "../state/round-state.ts";
 
-/** A call from its seal to its result. */
+/** A tool call from sealed to finished. */
 export class CallEntry {
   readonly call: CallState;
   readonly tool: Tool;
   readonly controller = new AbortController();
-  /** `deciding`: the tool's own function decides whether a person is asked. */
+  /** `deciding`: the tool's own function is deciding whether to ask a person. */
   #state: "queued" | "deciding" | "asking" | "running" | "settled" = "queued";
-  /** What that function decided. */
+  /** The result of that function. */
   #decision: { readonly ask: boolean; readonly reason: string | undefined } | undefined;
   #approved = false;
   #startedAt: number | undefined;
-  /** Open questions asked while it runs. */
+  /** Number of open questions asked while it runs. */
   #questions = 0;
 
   constructor(call: CallState, tool: Tool) {
@@ -28,17 +28,16 @@ export class CallEntry {
     return this.#decision;
   }
 
-  /** A person has approved it. */
   get approved(): boolean {
     return this.#approved;
   }
 
-  /** Does not wait for an answer. */
+  /** Whether it is running and not waiting for an answer. */
   get isWorking(): boolean {
     return this.#state === "deciding" || (this.#state === "running" && this.#questions === 0);
   }
 
-  /** Waits for approval, or for an answer while it runs. */
+  /** Whether it waits for approval, or for an answer while it runs. */
   get isAsking(): boolean {
     return this.#state === "asking" || (this.#state === "running" && this.#questions > 0);
   }
@@ -69,7 +68,7 @@ export class CallEntry {
     this.#state = "running";
   }
 
-  /** Its start is durable. */
+  /** Called once its start is durable. */
   started(now: number): void {
     this.#startedAt = now;
   }
@@ -86,13 +85,13 @@ export class CallEntry {
     this.#state = "settled";
   }
 
-  /** A running call settles by itself once it has seen the abort. */
+  /** A running call settles by itself after the abort. */
   cancel(reason: Error): void {
     if (this.#state !== "running") this.#state = "settled";
     this.controller.abort(reason);
   }
 
-  /** How long it ran, and how much of that before the generation's end; a cancelled call saved nothing. */
+  /** Run time, and how much of it overlapped with the generation; a cancelled call saved nothing. */
   timeUntil(now: number, generationEnd = now): { readonly ms: number; readonly savedMs: number | undefined } {
     const started = this.#startedAt ?? now;
     const saved = Math.min(now, generationEnd) - started;

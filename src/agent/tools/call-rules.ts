@@ -13,7 +13,7 @@ interface RuleParts {
   readonly tools: ToolTable;
 }
 
-/** When a call may start, and whether a person is asked first. */
+/** Decides when a call may start and whether a person is asked first. */
 export class CallRules {
   readonly #parts: RuleParts;
 
@@ -21,7 +21,7 @@ export class CallRules {
     this.#parts = parts;
   }
 
-  /** While the model still streams. */
+  /** Whether it may start while the model still streams. */
   mayStartEarly({ tool, call }: CallEntry): boolean {
     const { run } = this.#parts;
     if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
@@ -30,13 +30,13 @@ export class CallRules {
     return !this.#needsApproval(tool, call);
   }
 
-  /** Its tool's function has not been asked. A question that is in the journal already was its decision. */
+  /** Whether the tool's function has yet to decide. A question already in the journal was its decision. */
   isUndecided({ tool, call, decision, approved }: CallEntry): boolean {
     if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
     return typeof tool.approval === "function" && decision === undefined && !approved && call.approval === undefined;
   }
 
-  /** What the tool's function answers; arguments that do not fit are refused when the call starts. */
+  /** Calls the tool's approval function. Invalid arguments are rejected later, when the call starts. */
   async askTool(entry: CallEntry): Promise<boolean | string | undefined> {
     const { call, tool, controller } = entry;
     const { run, round } = this.#parts;
@@ -54,7 +54,7 @@ export class CallRules {
     return this.#needsApproval(tool, call);
   }
 
-  /** An effectful tool started before a crash may or may not have taken effect. */
+  /** An effectful tool that was started before a crash may or may not have taken effect. */
   isUncertain(tool: Tool, call: CallState): boolean {
     return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent" && tool.resumable !== true;
   }
@@ -63,7 +63,7 @@ export class CallRules {
     return this.isUncertain(tool, call) ? "it may have run already" : (decision?.reason ?? this.hookReason(call));
   }
 
-  /** Why a hook wants a person to be asked. */
+  /** Why a hook requires approval, if one does. */
   hookReason(call: CallState): string | undefined {
     const { run, round } = this.#parts;
     if (run.hooks.empty) return undefined;
@@ -74,10 +74,10 @@ export class CallRules {
     return this.#parts.tools.check(name, { ...(changed ?? input) });
   }
 
-  /** What a person is shown: as JSON, like everything in an event, because a schema may have turned arguments into dates or sets. */
+  /** The input shown to a person, as JSON like all event data, because a schema may have produced dates or sets. */
   shownInput(call: CallState): Readonly<Record<string, unknown>> {
     try {
-      return JSON.parse(JSON.stringify(this.#inputOf(call))) as Record<string, unknown>; // was an object
+      return JSON.parse(JSON.stringify(this.#inputOf(call))) as Record<string, unknown>; // The input is an object.
     } catch {
       return call.arguments;
     }
@@ -89,7 +89,7 @@ export class CallRules {
     );
   }
 
-  /** The tool's effective input. Invalid arguments are shown as they are; they are rejected when the call starts. */
+  /** The tool's effective input. Invalid arguments are shown unchanged; they are rejected when the call starts. */
   #inputOf(call: CallState): Readonly<Record<string, unknown>> {
     const checked = this.check(call);
     return checked.ok ? checked.input : call.arguments;

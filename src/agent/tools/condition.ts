@@ -24,7 +24,7 @@ const environment = new Environment({
   .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right)
   .registerFunction("venturi_finite(dyn): dyn", finite);
 
-/** Arguments are doubles and literals such as `1` integers. Plain CEL does not calculate with both. */
+/** Arguments are doubles and literals such as `1` are integers, which plain CEL cannot mix in arithmetic. */
 const arithmetic: Readonly<Record<string, (left: number, right: number) => number>> = {
   "+": (left, right) => left + right,
   "-": (left, right) => left - right,
@@ -166,7 +166,7 @@ function plainOf(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [String(key), plainOf(inner)]));
 }
 
-/** A comparison with "not a number", such as 0 / 0, would be false whatever the other side is. */
+/** Rejects NaN (such as 0 / 0): every comparison with it is false. */
 function finite(value: unknown): unknown {
   if (typeof value === "number" && !Number.isFinite(value)) throw new Error("the result is not a number");
   return value;

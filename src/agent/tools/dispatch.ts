@@ -29,9 +29,9 @@ export interface DispatchParts {
 }
 
 /**
- * Runs the tool calls of one generation. A `pure` or `idempotent` tool may start as soon as its call is sealed, while the model
- * still streams; others wait for `release`, the generation's successful end. Calls start in call order, as far as concurrency,
- * exclusive tools and approvals allow; the state orders the results.
+ * Runs the tool calls of one generation. `pure` and `idempotent` tools may start once their call is sealed, while the model still streams;
+ * others wait for `release`, called when the generation succeeded. Calls start in call order as far as concurrency, exclusive tools and
+ * approvals allow; the run state orders the results.
  */
 export class Dispatcher implements CallSink {
   readonly #parts: DispatchParts;
@@ -88,7 +88,7 @@ export class Dispatcher implements CallSink {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Only approvals are outstanding, and the next owner of the run can continue to wait for them. */
+  /** Only approvals are outstanding, so the next owner of the run can wait for them instead. */
   get onlyAsking(): boolean {
     const isLost = ({ state, tool }: CallEntry) => state === "running" && tool.resumable !== true;
     return this.#isOnlyAsking && !this.#entries.some(isLost);
@@ -116,7 +116,7 @@ export class Dispatcher implements CallSink {
     if (this.#isSettled) for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** What holds a call back, for debugging; in the order of `#pump`. */
+  /** What delays a call, for debug output; same order as `#pump`. */
   #gateOf(entry: CallEntry): Gate | undefined {
     const { state, tool } = entry;
     if (state === "asking") return "approval";
@@ -142,13 +142,13 @@ export class Dispatcher implements CallSink {
       this.#pump();
     } catch (thrown) {
       if (entry.state !== "deciding") return;
-      // Nobody knows whether the call may run, so it does not.
+      // The approval function failed: without its decision the call must not run.
       const { code, message } = wrap("tool.approve", thrown, "tool_failed");
       this.#settle(entry, refused(code, `whether ${entry.tool.name} needs approval could not be decided: ${message}`));
     }
   }
 
-  /** `approval: once` asks one question at a time, because its answer may cover the tool's other calls. */
+  /** `approval: once` asks one question at a time, because the answer may cover the tool's other calls. */
   #awaitsWordOn({ tool }: CallEntry): boolean {
     return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
   }
@@ -157,7 +157,7 @@ export class Dispatcher implements CallSink {
     const running = this.#entries.filter((entry) => entry.state === "running");
     if (running.some((entry) => entry.tool.exclusive)) return false;
     const { state, agent } = this.#parts.run;
-    // A call started before a crash has already been counted.
+    // A call started before a crash was already counted.
     if (call.attempts === 0 && state.toolCalls >= agent.limits.maxToolCalls) return false;
     if (tool.exclusive) return running.length === 0;
     return running.length < this.#parts.run.agent.toolPolicy.concurrency;
@@ -215,7 +215,7 @@ export class Dispatcher implements CallSink {
     }
   }
 
-  /** Asked before a restart; a config change has since removed the need for approval. */
+  /** The question was asked before a restart, and a config change has since removed the need for approval. */
   async #withdrawQuestion({ call, name, approval }: CallState): Promise<void> {
     if (approval !== "requested") return;
     const isGone = this.#parts.tools.get(name) === undefined;
@@ -240,18 +240,18 @@ export class Dispatcher implements CallSink {
     const { run } = this.#parts;
     this.#finish(entry.call, outcome, entry.timeUntil(run.parts.clock.monotonic(), this.#generationEnd));
     entry.settle();
-    // A refusal is an answer, not a failure: the model gets it whatever the policy.
+    // A denial is an answer, not a failure: the model gets it whatever the policy.
     const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";
     const ends = outcome.fatal === true || failed;
     if (!outcome.ok && ends && !entry.controller.signal.aborted) {
       this.#failure ??= outcome.error ?? new VenturiError("tool.call", "tool_failed", outcome.output);
-      // Also ends the generation and the other tools; nothing starts any more.
+      // Also aborts the generation and the other tools; nothing new starts.
       run.abort(this.#failure);
     }
     this.#pump();
   }
 
-  /** The journal or the run failed under the call. */
+  /** The journal or the run failed during the call. */
   #fail(entry: CallEntry, thrown: unknown): void {
     this.#failure ??= wrap("tool.call", thrown);
     entry.settle();
@@ -288,5 +288,5 @@ export class Dispatcher implements CallSink {
   }
 }
 
-/** Stands for a tool that the agent had when the call was made; its check says that it is gone. */
+/** Stands in for a tool that was removed since the call was made; its check reports that. */
 const goneTool = (name: string): Tool => ({ name, description: "", parameters: {}, effect: "pure", call: () => "" });

@@ -22,7 +22,7 @@ export interface Execution {
   readonly tool: Tool;
   readonly input: Record<string, unknown>;
   readonly attempt: number;
-  /** Aborts when the call is cancelled, for any reason. */
+  /** Aborts when the call is cancelled for any reason. */
   readonly signal: AbortSignal;
   /** Forwards a tool's question to a person. */
   ask(question: Question): Promise<Verdict>;
@@ -57,7 +57,7 @@ export async function execute(run: RunContext, execution: Execution): Promise<Ou
   }
 }
 
-/** A hook that changes what the model is told of a failure changes it for everyone. */
+/** If a hook changed the output of a failed call, the error gets the same text for everyone. */
 function retold(error: VenturiError | undefined, output: string): VenturiError {
   const { op, code } = error ?? { op: "tool.call", code: "tool_failed" as const };
   return new VenturiError(op, code, output.startsWith(`${code}: `) ? output.slice(code.length + 2) : output);
@@ -95,7 +95,7 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
 
 class LeftBehind extends Error {}
 
-/** How long a tool may continue after its signal; `over` rejects then. */
+/** The time a tool may take after its signal aborted; then `over` rejects. */
 class Grace {
   readonly over: Promise<never>;
   readonly #signal: AbortSignal;
@@ -127,7 +127,7 @@ class ToolCall {
   readonly #signal: AbortSignal;
   readonly #countdown: Countdown;
   readonly #over = Promise.withResolvers<Verdict>();
-  /** Undefined until the tool tells something; null when there is none. */
+  /** Undefined before the first progress; null when there is no filter. */
   #filter: TextFilter | null | undefined;
   #settled = false;
   #progressLength = 0;
@@ -167,7 +167,7 @@ class ToolCall {
     }
   }
 
-  /** What a filter held back. */
+  /** Writes progress that a filter held back. */
   async #endProgress(): Promise<void> {
     if (this.#filter === undefined || this.#filter === null) return;
     this.#tell(await this.#filter.end());
@@ -249,7 +249,7 @@ class ToolCall {
   };
 }
 
-/** Strings are progress; the return value is the output, or the last string when there is none. */
+/** Yielded strings are progress. The output is the return value or, without one, the last string. */
 async function drain(
   stream: AsyncIterable<string, unknown>,
   { signal, progress }: ToolContext,

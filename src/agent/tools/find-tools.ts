@@ -8,14 +8,14 @@ const mostFound = 8;
 const mostGroups = 60;
 
 /**
- * The tools of a round when there are too many to show: `find_tools`, and those it found, in the order they were found. New ones come
- * last, so that what vendors keep of the prompt stays the same up to there. Undefined when all are shown.
+ * The tools offered when there are too many: `find_tools`, then those it found, newest last, so that the prompt prefix stays cached.
+ * Undefined when all are offered.
  */
 export function deferredTools(run: RunContext, own: readonly Tool[]): readonly Tool[] | undefined {
   const { defer } = run.agent.toolPolicy;
   if (defer === undefined || own.length <= defer.above) return undefined;
   const byName = new Map(own.map((tool) => [tool.name, tool]));
-  // The instructions name it, so it is always shown.
+  // The instructions refer to `read_skill`, so it is always offered.
   const shown = byName.get(readSkill);
   byName.delete(readSkill);
   const found = [...run.state.foundTools].flatMap((name) => byName.get(name) ?? []);
@@ -30,7 +30,7 @@ function findTools(run: RunContext, own: readonly Tool[]): Tool {
     parameters: z.strictObject({
       query: z.string().min(1).max(500).describe("what the tool should do, in a few words, or its name"),
       group: z.string().max(64).optional().describe("only tools whose names begin with this"),
-    }) as unknown as Tool["parameters"], // arguments are validated before call
+    }) as unknown as Tool["parameters"], // Arguments are validated before the call.
     effect: "pure",
     local: true,
     call(input, { round, call }) {
@@ -53,13 +53,13 @@ function groupsOf(tools: readonly Tool[]): string {
   return [...told, ...(groups.length > mostGroups ? [`${groups.length - mostGroups} more`] : [])].join(", ");
 }
 
-/** What stands before the first separator. */
+/** The part of the name before the first separator. */
 function groupOf(name: string): string {
   const end = [...name].findIndex((char, index) => index > 0 && (char === "_" || char === "-" || char === "."));
   return end < 0 ? name : name.slice(0, end);
 }
 
-/** By how many words of the query they have in their name, then in their description; those with none are left out. */
+/** Ranks tools by the number of query words in their name, then description; tools without a match are left out. */
 function ranked(tools: readonly Tool[], query: string, group: string | undefined): readonly Tool[] {
   const words = [...new Set(wordsIn(query))];
   const scored = tools

@@ -13,12 +13,12 @@ export type ToolContent = Omit<ToolImage, "data"> & {
 export interface Outcome {
   readonly ok: boolean;
   readonly output: string;
-  /** Where all of an output is of which `output` is the beginning. */
+  /** Set when `output` is only the beginning: where the complete output is stored. */
   readonly kept?: { readonly hash: string; readonly size: number; readonly length: number };
   readonly images: readonly ToolContent[];
   readonly files: readonly (ToolContent & { readonly name?: string })[];
   readonly error: VenturiError | undefined;
-  /** The run cannot continue, whatever the failure policy. */
+  /** The run must end, whatever the failure policy. */
   readonly fatal?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function succeeded(value: unknown): Outcome {
   return { ok: true, output, images: checked(rich?.images ?? []), files: checked(rich?.files ?? []), error: undefined };
 }
 
-/** Images and files go into the journal and into every later request of the run. */
+/** Validates images and files, which go into the journal and every later request of the run. */
 function checked<Item extends { readonly data: string; readonly mediaType: string }>(
   items: readonly Item[],
 ): readonly Item[] {
@@ -76,8 +76,8 @@ export function toolError(tool: Tool, thrown: unknown): VenturiError {
   return new VenturiError("tool.call", "tool_failed", `${tool.name}: ${message}`, { cause: thrown });
 }
 
-/** "fetch failed" alone says nothing: which error was behind it, if that has a name. */
+/** Adds the cause's code: "fetch failed" alone explains nothing. */
 function codeBehind({ cause }: Error): string {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException; // an error of Node, or anything
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException; // A Node.js error or anything else.
   return typeof code === "string" && code.length <= 64 ? ` (${code})` : "";
 }

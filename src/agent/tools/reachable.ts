@@ -2,10 +2,10 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Macros whose first argument names a variable of their own. */
+/** CEL macros whose first argument declares a variable. */
 const binding = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
-/** The paths of arguments that an expression names: `args.body.price` and `body["price"]` are `body`, `price`. */
+/** The argument paths an expression reads: `args.body.price` and `body["price"]` become `body`, `price`. */
 export function pathsIn(node: ASTNode, bound: ReadonlySet<string> = new Set()): string[][] {
   const whole = pathOf(node, bound);
   if (whole !== undefined) return whole.length === 0 ? [] : [whole];
@@ -17,7 +17,7 @@ export function pathsIn(node: ASTNode, bound: ReadonlySet<string> = new Set()): 
   return childrenOf(node).flatMap((child) => pathsIn(child, bound));
 }
 
-/** Undefined for what is no path. One that goes on with a computed key is the path up to there. */
+/** Undefined if the node is not a path. A computed key ends the path. */
 function pathOf(node: ASTNode, bound: ReadonlySet<string>): string[] | undefined {
   if (node.op === "id") return bound.has(node.args) ? undefined : node.args === "args" ? [] : [node.args];
   if (node.op !== "." && node.op !== ".?" && node.op !== "[]" && node.op !== "[?]") return undefined;
@@ -31,7 +31,7 @@ function pathOf(node: ASTNode, bound: ReadonlySet<string>): string[] | undefined
 export const childrenOf = (node: ASTNode): ASTNode[] =>
   [node.args].flat(3).filter((child): child is ASTNode => typeof child === "object" && child !== null && "op" in child);
 
-/** Whether arguments that match the schema, and name nothing beside it, may have a value at this path. */
+/** Whether arguments that match the schema, without undeclared properties, can have a value at this path. */
 export function mayHave(schema: unknown, path: readonly string[], root: unknown = schema, depth = 0): boolean {
   const [key, ...rest] = path;
   if (key === undefined || !isObject(schema) || depth > 32) return schema !== false;
@@ -46,11 +46,11 @@ export function mayHave(schema: unknown, path: readonly string[], root: unknown 
   if (isObject(items) && /^\d+$/.test(key)) return mayHave(items, rest, root, depth + 1);
   if (isObject(properties) && Object.hasOwn(properties, key)) return mayHave(properties[key], rest, root, depth + 1);
   if (isObject(patternProperties) || isObject(additionalProperties) || additionalProperties === true) return true;
-  // Without any property it says nothing about them, unless it is one of several descriptions.
+  // A schema without properties allows any, unless it combines several schemas.
   return !isObject(properties) && parts.length === 0 && additionalProperties !== false;
 }
 
-/** The names at the top, and below each, for a message. */
+/** Property names at the top level and one below, for error messages. */
 export const namesIn = (schema: unknown): string[] => {
   const top = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
   return Object.entries(top).flatMap(([name, below]) => {

@@ -5,12 +5,12 @@ import type { Tool } from "../../core/ports/tool.ts";
 import type { RunContext } from "../run/run-context.ts";
 
 const longestPiece = 32_000;
-/** Names in an error. */
+/** Maximum number of names in an error message. */
 const mostNamed = 50;
 
 type Run = Pick<RunContext, "state" | "content"> & { readonly parts: Pick<RunContext["parts"], "session"> };
 
-/** Lets the model read the rest of a truncated output, or one that is no longer shown. Offered once there may be one. */
+/** Lets the model read the rest of a truncated output, or one replaced by a reference. Offered once there may be one. */
 export function readResultTool(run: Run): Tool {
   return {
     name: "read_result",
@@ -19,7 +19,7 @@ export function readResultTool(run: Run): Tool {
       call: z.string().describe("the id of the call whose result it is"),
       offset: z.number().int().min(0).describe("where to begin, in characters"),
       length: z.number().int().min(1).max(longestPiece).default(8_000).describe("how much to read, in characters"),
-    }) as unknown as Tool["parameters"], // arguments are validated before call
+    }) as unknown as Tool["parameters"], // Arguments are validated before the call.
     effect: "pure",
     local: true,
     maxOutput: longestPiece + 200,

@@ -8,7 +8,7 @@ export const readSkill = "read_skill";
 const mostFiles = 200;
 const longestPath = 4_096;
 
-/** Gives the model the body of a skill, and its files. Nothing is read from the disk here. */
+/** Gives the model a skill's body and files, from memory. */
 export function readSkillTool(skills: readonly Skill[], shells: readonly string[]): Tool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return {
@@ -20,7 +20,7 @@ export function readSkillTool(skills: readonly Skill[], shells: readonly string[
         .string()
         .optional()
         .describe("a file of the skill, such as references/forms.md; its instructions when absent"),
-    }) as unknown as Tool["parameters"], // arguments are validated before call
+    }) as unknown as Tool["parameters"], // Arguments are validated before the call.
     effect: "pure",
     call(input, { skills: listed = [] }) {
       const { name, path } = input as { name: string; path?: string };
@@ -46,7 +46,7 @@ function afterBody(skill: Skill, shells: readonly string[]): string {
   return `\n\n[files of this skill: ${named.join(", ")}${more}${scriptsOf(skill, named, shells)}]`;
 }
 
-/** Scripts are run by the agent's sandboxed shell, or not at all. */
+/** Scripts run only in the agent's sandboxed shell, if it has one. */
 function scriptsOf({ folder }: Skill, files: readonly string[], [shell]: readonly string[]): string {
   if (!files.some((path) => path.startsWith("scripts/"))) return "";
   return shell === undefined
@@ -72,7 +72,7 @@ const unreadable = (name: string, { size, unread }: SkillFile): VenturiError =>
     ? new VenturiError("tool.call", "too_large", `"${name}" has ${size} bytes, too many to be read`)
     : new VenturiError("tool.call", "tool_failed", `"${name}" is a binary file (${size} bytes)`);
 
-/** The same paths are refused as by the tools of `files`. */
+/** Refuses the same paths as the `files` tools. */
 function partsOf(path: string): string[] {
   const refuse = (message: string) => new VenturiError("tool.call", "tool_denied", message);
   if (path.length > longestPath) throw refuse("the path is too long");

@@ -15,7 +15,7 @@ export class Repetition {
     this.#state = state;
   }
 
-  /** Consecutive occurrences of this call, including this one. */
+  /** How many times in a row this call was made, including now. */
   count(call: CallState): number {
     const key = callKey(call);
     const round = this.#state.round?.inOrder ?? [];
@@ -30,7 +30,7 @@ export class Repetition {
     return times;
   }
 
-  /** Tells the model from the third repetition on. */
+  /** Adds a note for the model from the third repetition on. */
   remark(call: CallState, outcome: Outcome): Outcome {
     const times = this.count(call);
     if (times < toldAt) return outcome;
@@ -38,7 +38,7 @@ export class Repetition {
     return { ...outcome, output: outcome.output + notice };
   }
 
-  /** The limit, if a call of this round, settled or not, has been repeated too often. */
+  /** The limit reached if a call of this round was repeated too often. */
   limitOn(round: RoundState): LimitReached | undefined {
     const { callHistory } = this.#state;
     const keys = round.inOrder.map(callKey);

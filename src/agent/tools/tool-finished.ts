@@ -16,7 +16,7 @@ export function writeToolFinished(
   { outcome, time }: { outcome: Outcome; time: ToolTime },
 ): void {
   const spent = run.spentBy.get(call.call);
-  run.spentBy.delete(call.call); // from here on the event accounts for it
+  run.spentBy.delete(call.call); // From here on the event accounts for this usage.
   run.emit({
     type: "tool.finished",
     round,
@@ -46,7 +46,7 @@ export function writeToolFinished(
   }
 }
 
-/** The outcome with its large images and files, and an output of which the model gets the beginning, in the blob store. */
+/** Moves large images and files, and output too long for the model, to the blob store. */
 export async function keepContent(run: RunContext, outcome: Outcome, limit: number): Promise<Outcome> {
   const { output, images, files } = outcome;
   const text = output.length > limit ? await run.content.keepOutput(run.run, output) : undefined;

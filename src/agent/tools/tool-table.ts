@@ -23,7 +23,7 @@ export class ToolTable {
 
   readonly #unknownToClient: boolean;
 
-  /** `clientTools`: absent for a run whose caller takes no calls. */
+  /** `clientTools`: absent when the caller cannot execute calls. */
   constructor(tools: readonly Tool[], clientTools?: readonly ToolSpec[]) {
     this.#unknownToClient = clientTools !== undefined && (clientTools.length > 0 || tools.length === 0);
     for (const tool of tools) this.#tools.set(tool.name, tool);
@@ -49,8 +49,8 @@ export class ToolTable {
   }
 
   /**
-   * A call for the client: never executed here. So is one of an unknown tool when the client brought tools, or speaks for an
-   * agent without any: it gets what the model said, as from the vendor.
+   * Whether the client executes the call. Includes unknown tools when the client brought tools, or when the agent has none: the client then
+   * gets what the model said, as from the vendor.
    */
   isClient(name: string): boolean {
     if (this.#client.has(name)) return true;
@@ -91,7 +91,7 @@ export function specOf(tool: Tool): ToolSpec {
 function checkInput(tool: Tool, input: Record<string, unknown>): Checked {
   if (isSchema(tool.parameters)) {
     const parsed = parse(tool.parameters, input, "arguments");
-    if (parsed.ok) return { ok: true, input: parsed.value as Record<string, unknown> }; // what the tool's `call` takes
+    if (parsed.ok) return { ok: true, input: parsed.value as Record<string, unknown> }; // The schema's output is what the tool's `call` takes.
     return misfit(tool, parsed.problems);
   }
   const problems = readSchema(tool.parameters).problems(input);

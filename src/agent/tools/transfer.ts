@@ -6,8 +6,8 @@ import { listedOf } from "../run/skills.ts";
 const op = "agent.transfer";
 
 /**
- * Hands the run to another agent from the next round on. Everything the next agent needs is made before the event is written, so
- * that a run is never handed to an agent that cannot continue it. A call repeated after a crash finds its own event.
+ * Hands the run to another agent from the next round on. Prepares everything that agent needs before writing the event, so that a run is
+ * never handed to an agent that cannot continue it. A call repeated after a crash finds its own event.
  */
 export async function transfer(
   run: RunContext,
