@@ -3,7 +3,7 @@ import { RunEvent } from "../core/run/events.ts";
 import { Feedback } from "../core/run/feedback.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 
-/** A run as one JSON Lines file: its request, then signals, kept wire bytes and events. */
+/** A run exported as one JSON Lines file: its request, then signals, kept wire bytes and events. */
 export const Heading = z.strictObject({
   venturi: z.literal("run"),
   version: z.literal(1),
@@ -36,7 +36,7 @@ export const Line = z.union([
       bytes: z.string(),
     }),
   }),
-  /** What is kept beside the run. */
+  /** Feedback and other notes stored next to the run. */
   z.strictObject({ notes: z.strictObject({ feedback: z.array(Feedback).max(500) }) }),
   /** Base64 of a blob referred to by hash. */
   z.strictObject({ blob: z.strictObject({ hash: z.string(), bytes: z.string() }) }),

@@ -11,7 +11,7 @@ import type { WriteWatch } from "./write-watch.ts";
 
 /** Receives this process's events once they are durable. */
 export interface CommitListener {
-  /** The run's readers; the listener keeps the collection up to date while the log is open. */
+  /** Returns the run's readers; the listener keeps that collection up to date while the log is open. */
   opened(ownership: Ownership): Iterable<Reader>;
   closed(ownership: Ownership): void;
 }
@@ -21,15 +21,15 @@ export interface CommitterOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly listener?: CommitListener;
-  /** Is told of appends that fail, and that they work again. */
+  /** Notified when appends fail, and when they work again. */
   readonly writes?: WriteWatch;
-  /** Called with runs that ended, once that is durable. */
+  /** Called with runs that ended, once their end is durable. */
   readonly ended?: (digest: Digest) => void;
-  /** Called with a run and the bytes of its events since the last call, in steps of some size. */
+  /** Called with a run and the bytes it has grown by, every 64 KiB or so. */
   readonly grew?: (run: string, bytes: number) => void;
   /** Minimum distance between commit starts while no writer waits, ms: the longest a delta waits to be batched. */
   readonly pace?: number;
-  /** Pending bytes of one run that cut that wait short. */
+  /** When one run has this many bytes pending, that wait ends early. */
   readonly maxWaiting?: number;
   /** Uncommitted bytes of one run before backpressure sets in. */
   readonly maxUncommitted?: number;
@@ -39,24 +39,24 @@ export interface CommitterOptions {
 
 const op = "journal.append";
 const turn = Promise.resolve();
-/** Most durations of a commit between two starts. */
+/** Commits start at most this many commit durations apart. */
 const maxShare = 8;
-/** Runs with something to commit that are worth a commit at once: its own cost is then small beside theirs. */
+/** This many runs waiting justify an immediate commit: its cost per run is then small. */
 const fullBatch = 256;
-/** Over how long the rate of writes is averaged, ms. */
+/** Averaging window for the write rate, ms. */
 const recent = 50;
-/** Never pushed to. */
+/** Shared empty array; never pushed to. */
 const none: OwnedLog[] = [];
-/** Steps in which the size of a run is reported, bytes. */
+/** Growth of a run is reported in steps of this many bytes. */
 const growth = 64 * 1024;
-/** Approximate bytes per transaction, but for one run that holds more. */
+/** Approximate bytes per transaction; a single run with more exceeds it. */
 const maxBatch = 1024 * 1024;
 
 /**
- * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits
- * start n durations apart, at most 8 and at most `pace`, where n is how many runs write within `pace`: the more runs stream, the
- * more share a transaction, and a run alone keeps its model's rhythm. Nothing waits for that if the engine is idle, a writer
- * awaits a step, a run has `maxWaiting` bytes pending, or 256 runs wait.
+ * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits start n
+ * commit durations apart (at most 8, and at most `pace`), where n is the number of runs writing within `pace`: with more streams more runs
+ * share a transaction, while a single run keeps its model's rhythm. The wait is skipped if the engine is idle, a writer awaits a step, a
+ * run has `maxWaiting` bytes pending, or 256 runs wait.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export class Committer implements LogOwner {
   readonly #writes: WriteWatch | undefined;
   readonly #ended: CommitterOptions["ended"];
   readonly #grew: CommitterOptions["grew"];
-  /** Commits since somebody took the figures; fields, because they change with every commit. */
+  /** Commit statistics since they were last read; plain fields, because they change with every commit. */
   readonly commits = { count: 0, ms: 0, longestMs: 0 };
   readonly #pace: number;
   readonly #maxWaiting: number;
@@ -77,19 +77,19 @@ export class Committer implements LogOwner {
   #logs: readonly OwnedLog[] = none;
   #batch: readonly Append[] = [];
   #started = 0;
-  /** Runs with something to commit, per ms. */
+  /** Rate at which runs become ready to commit, per ms. */
   #rate = 0;
   #openLogs = 0;
   readonly #turns = new LargeTurns();
-  /** Some log is large; a field, so that tokens do not ask each of theirs. */
+  /** Some log is large; a field, so that it is not recomputed per token. */
   #anyLarge = false;
   #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
   #urgent = false;
   #restUntil = 0;
-  /** The engine answered the last commit later. */
+  /** The last commit was answered asynchronously: the engine is in another thread or process. */
   #elsewhere = false;
   #wake: (() => void) | undefined;
-  /** Owner of the log of a run that nobody watches: its pieces are committed with its next step. */
+  /** Owner of the log of a run that nobody follows: its deltas are committed with its next step. */
   readonly patient: LogOwner;
 
   constructor(options: CommitterOptions) {
@@ -152,9 +152,9 @@ export class Committer implements LogOwner {
       this.#wake = this.clock.after(rest, this.#start);
     } else {
       this.#phase = "scheduled";
-      // After the current turn, so that all events of one network read are committed together. For an engine elsewhere that is after
-      // all its microtasks, because a round trip costs more: a run's start and its first round are one commit. For one in this
-      // process `then` is cheapest; queueMicrotask makes an AsyncResource.
+      // Starts after the current turn, so that all events of one network read are committed together. An engine elsewhere has costly round
+      // trips, so its commit waits for all microtasks too: a run's start and first round are then one commit. For an engine in this process
+      // `then` is cheapest; queueMicrotask allocates an AsyncResource.
       if (this.#elsewhere) process.nextTick(this.#start);
       else turn.then(this.#start);
     }
@@ -176,7 +176,7 @@ export class Committer implements LogOwner {
         this.#anyLarge ||= isLarge(log);
         if (this.#dirty.length === 0) this.#dirty = [log];
         else this.#dirty.push(log);
-        this.#urgent = true; // it has waited for one commit already
+        this.#urgent = true; // It has already waited for one commit.
         continue;
       }
       log.listed = false;
@@ -215,7 +215,7 @@ export class Committer implements LogOwner {
 
   readonly #appended = (fenced: ReadonlySet<Ownership>): void => {
     const took = this.clock.monotonic() - this.#started;
-    // A commit may have held the last events of its runs; the rate counts a run once for each of its writes.
+    // Bounded by the open logs: the commit may have held the last events of its runs, and the rate counts a run once per write.
     const writing = Math.min(this.#rate * this.#pace, this.#openLogs);
     const share = Math.min(Math.max(this.#batch.length, writing), maxShare);
     this.#restUntil = this.#started + Math.min(took * share, this.#pace);
@@ -258,7 +258,7 @@ const fencedOff = (ownership: Ownership): VenturiError =>
     details: { fenced: true, run: ownership.run, epoch: ownership.epoch },
   });
 
-/** Bytes that a run nobody watches may have pending. */
+/** Pending bytes allowed for a run that nobody follows. */
 const patientBytes = 64 * 1024;
 
 const patientOwner = (committer: Committer): LogOwner => ({

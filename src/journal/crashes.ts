@@ -5,17 +5,17 @@ import type { RunEvent } from "../core/run/events.ts";
 import { isAnswered, isAsked } from "../core/run/questions.ts";
 import type { Crash } from "../core/run/signals.ts";
 
-/** Processes that a run may take down, as far as it is known to have been the cause. */
+/** How many processes a run may take down before it is failed, if it is known to be the cause. */
 const mostBlamed = 2;
-/** Attempts that may end with the process for an unknown reason, before something is done about it. */
+/** How many attempts may end with their process, for an unknown reason, before the run becomes a suspect. */
 const suspectAfter = 2;
 const mostAttempts = 5;
 /** Suspects start in groups that double, this long after each other, ms. */
 const groupTime = 1_000;
-/** What each has for itself when it is its last attempt, ms. */
+/** How long a run on its last attempt runs alone, ms. */
 const lastTime = 4_000;
 
-/** What an attempt leaves that the next one need not repeat. */
+/** Events that mark progress the next attempt need not repeat. */
 const progress: ReadonlySet<RunEvent["type"]> = new Set([
   "tool.finished",
   "approval.requested",
@@ -36,16 +36,16 @@ const progress: ReadonlySet<RunEvent["type"]> = new Set([
 ]);
 
 export interface Attempts {
-  /** In a row that were continued by another worker without having got anywhere, and without another run to blame. */
+  /** Consecutive attempts that were lost with their worker, made no progress, and have no other run to blame. */
   readonly lost: number;
   /** Processes that ended because of this run. */
   readonly blamed: readonly Crash[];
-  /** Whether it was left to wait for an answer or to be resumed, rather than by a worker that ended. */
+  /** Whether its last owner parked it, rather than died. */
   readonly parked: boolean;
 }
 
 export function attemptsOf(history: readonly RunEvent[], signals: readonly Signal[] = []): Attempts {
-  const crashes = signals.flatMap(({ kind, body }) => (kind === "crashed" ? [body as unknown as Crash] : [])); // see freeRunsOf
+  const crashes = signals.flatMap(({ kind, body }) => (kind === "crashed" ? [body as unknown as Crash] : [])); // Written by `freeRunsOf`.
   const excused = new Set(crashes.filter(({ blamed, unknown }) => !blamed && !unknown).map(({ epoch }) => epoch));
   const open = new Set<string>();
   let lost = 0;
@@ -60,7 +60,7 @@ export function attemptsOf(history: readonly RunEvent[], signals: readonly Signa
   return { lost, blamed: crashes.filter(({ blamed }) => blamed), parked: open.size > 0 };
 }
 
-/** A run that ends every process that continues it would go on doing so for ever, and the other runs of those processes suffer. */
+/** Refuses a run that keeps ending every process that continues it, along with their other runs. */
 export function refuseCrashing(run: string, { lost, blamed }: Attempts): void {
   const last = blamed.at(-1);
   if (last !== undefined && blamed.length >= mostBlamed) {
@@ -79,7 +79,7 @@ const crashed = (message: string): VenturiError =>
 
 const ordinal = (count: number): string => (count === 2 ? "second" : `${count}th`);
 
-/** The innermost frame with a place, without the folders: callers see it. */
+/** The innermost stack frame with a file position, without folders: callers see it. */
 function placeIn(stack: string | undefined): string | undefined {
   for (const frame of (stack ?? "").split("\n")) {
     const [, name, line] = /([^/\\() ]{1,200}):(\d{1,9}):\d{1,9}\)?$/.exec(frame) ?? [];
@@ -89,9 +89,9 @@ function placeIn(stack: string | undefined): string | undefined {
 }
 
 /**
- * Runs of a process that crashed for an unknown reason: one of them may be it, the others were only there. From the second time on
- * they start in groups of 1, 2, 4, …, a second apart, so that many get to their next step before one crashes the process again, and
- * those that had not started are not suspected of it. On its last attempt a run starts alone, after these.
+ * Schedules runs of a process that crashed for an unknown reason, any of which may be the cause. From the second crash on they start in
+ * groups of 1, 2, 4, …, a second apart: many then reach their next step before the culprit crashes the process again, and those not yet
+ * started are not suspected. On its last attempt a run starts alone, after the groups.
  */
 export class SuspectStarts {
   readonly #clock: Clock;
@@ -105,7 +105,7 @@ export class SuspectStarts {
     this.#clock = clock;
   }
 
-  /** Resolves when it may start; `over` aborts when this worker is done with it. Undefined: it is not suspected. */
+  /** Resolves when the run may start; undefined: start now, it is not suspected. `over` aborts when this worker is done with the run. */
   take({ lost }: Attempts, over: AbortSignal): Promise<void> | undefined {
     if (lost < suspectAfter) return undefined;
     const mine = lost >= mostAttempts - 1 ? this.#takeAlone(over) : this.#takeGroup();
@@ -128,7 +128,7 @@ export class SuspectStarts {
     mine.then(() => {
       this.#waiting -= 1;
       if (this.#waiting === 0) {
-        // The next crash begins with one again.
+        // After the next crash, groups start with one again.
         this.#size = 0.5;
         this.#left = 0;
         this.#group = sleep(this.#clock, groupTime).catch(() => {});
@@ -139,7 +139,7 @@ export class SuspectStarts {
 
   #takeAlone(over: AbortSignal): Promise<void> {
     const mine = this.#alone.then(() => this.#group);
-    this.#alone = mine.then(() => sleep(this.#clock, lastTime, over)).catch(() => {}); // it is over
+    this.#alone = mine.then(() => sleep(this.#clock, lastTime, over)).catch(() => {}); // The run ended before its time was up.
     return mine;
   }
 }

@@ -8,7 +8,7 @@ import { notesOf } from "./notes.ts";
 
 const page = 500;
 
-/** A run as JSON lines, each with its line break. */
+/** A run as JSON lines, each including its line break. */
 export async function* exportRun(journal: Journal, run: string): AsyncGenerator<string> {
   const row = await journal.get(run);
   if (row === undefined) throw new VenturiError("journal.export", "not_found", `there is no run ${run}`);
@@ -37,7 +37,7 @@ export async function* exportRun(journal: Journal, run: string): AsyncGenerator<
   }
 }
 
-/** All events of a run so far, page by page. */
+/** All events of a run, page by page. */
 export async function* eventsOf(journal: Journal, run: string): AsyncGenerator<readonly RunEvent[]> {
   let after = 0;
   for (;;) {

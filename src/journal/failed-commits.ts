@@ -15,11 +15,11 @@ export interface FailedCommitsOptions {
   readonly log: Log;
   readonly writes: WriteWatch | undefined;
   readonly patience: number;
-  /** Called with what the engine took in the end. */
+  /** Called with what the engine finally accepted. */
   readonly settle: (logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>) => void;
 }
 
-/** Commits that the engine refused: tried again while it is down, and split up if it works but rejects them. */
+/** Commits that the engine refused: retried while it is down, split up if it works but rejects them. */
 export class FailedCommits {
   readonly #options: FailedCommitsOptions;
   readonly #closing = new AbortController();
@@ -28,7 +28,7 @@ export class FailedCommits {
     this.#options = options;
   }
 
-  /** Stops trying; what is pending fails. */
+  /** Stops retrying; pending writes fail. */
   close(): void {
     this.#closing.abort(
       new VenturiError(op, "shutting_down", "the service stopped before the journal took the events"),
@@ -52,7 +52,7 @@ export class FailedCommits {
     }
   }
 
-  /** The engine will never accept this: ends the run permanently, so that a restart does not hit it again. */
+  /** The engine will never accept this batch: ends the run, so that a restart does not hit it again. */
   async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
     const { run } = log.ownership;
     const { clock, log: lines } = this.#options;

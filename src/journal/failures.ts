@@ -13,11 +13,11 @@ interface FailedWork {
   readonly claim: Claim;
   readonly history: readonly RunEvent[];
   readonly log: OwnedLog;
-  /** Aborted when this worker had lost the run already. */
+  /** Aborted if this worker had already lost the run. */
   readonly signal: AbortSignal;
 }
 
-/** What becomes of a run whose execution threw: released for another attempt, or ended where each would throw again. */
+/** Decides about a run whose execution threw: release it for another attempt, or end it if every attempt would throw. */
 export class Failures {
   readonly #log: Log;
   /** Number of unexpected failures, by run. */
@@ -49,7 +49,7 @@ export class Failures {
     return failures >= mostFailures;
   }
 
-  /** Ends a run that cannot be executed: released, it would be claimed and fail again for ever. */
+  /** Ends a run that cannot be executed; a released one would be claimed and fail forever. */
   #endRun({ claim, history, log }: FailedWork, error: VenturiError): void {
     const { run, head } = claim.ownership;
     this.forget(run);

@@ -27,7 +27,7 @@ export interface FollowerOptions {
 
 const op = "journal.follow";
 const ended: Result = { value: undefined, done: true };
-/** Never pushed to. */
+/** Shared empty array; never pushed to. */
 const none: Batch[] = [];
 
 /**
@@ -40,13 +40,13 @@ export class Follower extends PolledStream<Batch> {
   #next: number;
   #queue: Batch[] = none;
   #queued = 0;
-  /** Of the queue, when there is more than one batch in it. */
+  /** Bytes queued; only counted while more than one batch is queued. */
   #bytes = 0;
   /** The store may have events that were not handed over. */
   #behind: boolean;
   #reading = false;
   #ended = false;
-  /** A page from the store that nobody has taken. */
+  /** A page read from the store and not taken yet. */
   #page: Result | undefined;
   #failure: VenturiError | undefined;
   #arriving: Promise<void> | undefined;
@@ -69,7 +69,7 @@ export class Follower extends PolledStream<Batch> {
     return this.#queue.at(-1)?.at(-1)?.seq ?? this.#next - 1;
   }
 
-  /** Whether it is caught up and waits for more; otherwise it reads on its own. */
+  /** Whether it is caught up and waiting; otherwise it reads by itself. */
   get idle(): boolean {
     return !this.#behind && !this.#ended;
   }
@@ -98,7 +98,7 @@ export class Follower extends PolledStream<Batch> {
     return this.#arriving;
   }
 
-  /** A field, so that a wait allocates no closure of its own. */
+  /** A field, so that waiting allocates no closure. */
   readonly #wait = (resolve: () => void): void => {
     this.#wake = resolve;
   };
@@ -114,9 +114,9 @@ export class Follower extends PolledStream<Batch> {
     const first = events[0]?.seq ?? 0;
     if (this.#ended || (events.at(-1)?.seq ?? 0) <= position) return;
     const fresh = first > position ? events : events.slice(position + 1 - first);
-    // During a read, a batch may be ahead of what is still being read; otherwise a gap means a batch was lost.
+    // While reading, a batch may be ahead of the page in flight; otherwise a gap means that a batch was lost.
     const gap = first > position + 1 && (this.#queue.length > 0 || !this.#reading);
-    // A reader that keeps up has nothing queued, so that nothing is measured for it.
+    // A reader that keeps up has an empty queue, so its batches are not measured.
     const full = this.#queue.length > 0 && this.#isFull(fresh);
     if (gap || this.#queued + fresh.length > this.#options.maxQueued || full) {
       this.miss();
@@ -143,7 +143,7 @@ export class Follower extends PolledStream<Batch> {
     if (this.#arriving) this.#read();
   }
 
-  /** Everything queued that continues at the reader's position. */
+  /** Takes all queued batches that continue at the reader's position. */
   #take(): Result | undefined {
     if (this.#queue.length === 0) return undefined;
     const queue = this.#queue;
@@ -173,7 +173,7 @@ export class Follower extends PolledStream<Batch> {
       (result) => {
         this.#reading = false;
         this.#page = result;
-        // Something may have been handed over since the page was found empty.
+        // A batch may have been handed over while the page was read.
         if (result || this.#queued > 0) this.#arrived();
         else if (this.#behind && this.#arriving) this.#read();
       },

@@ -49,7 +49,7 @@ export class Followers implements CommitListener {
     this.#patience = options.patience ?? 60_000;
   }
 
-  /** Every event after `after`, in committed batches, then live; ends after the terminal event or when aborted. */
+  /** All events after `after` in committed batches, first stored, then live; ends after the terminal event or when aborted. */
   follow(run: string, options: { readonly after?: number; readonly signal?: AbortSignal } = {}): Follower {
     const after = options.after ?? 0;
     const local = this.#local.get(run);
@@ -91,7 +91,7 @@ export class Followers implements CommitListener {
     const followers = this.#byRun.get(ownership.run);
     if (followers === undefined) return;
     if (followers.size === 0) this.#byRun.delete(ownership.run);
-    // Nothing more comes from elsewhere to those that have the last event.
+    // These readers have the run's last event, so nothing more can come from elsewhere.
     if ([...followers].every(({ complete }) => complete)) return;
     this.#remote.add(ownership.run);
     this.#watch();
@@ -127,7 +127,7 @@ export class Followers implements CommitListener {
     return followers;
   }
 
-  /** Hints and polling are not free, so they run only while someone follows a run of another process. */
+  /** Hints and polling cost something, so they run only while somebody follows a run of another process. */
   #watch(): void {
     if (this.#remote.size === 0) {
       this.#stopWatching?.();
@@ -179,11 +179,11 @@ export class Followers implements CommitListener {
       // A damaged run must not block the others' readers: each reads on its own and gets its own error.
       const damaged = VenturiError.isInstance(thrown) && thrown.code === "record_invalid";
       if (damaged) for (const { run } of cursors) for (const follower of this.#byRun.get(run) ?? []) follower.miss();
-      return new Map(); // the poll retries an engine that is down; readers that read on their own report it
+      return new Map(); // The poll retries; readers that read by themselves report the error.
     }
   }
 
-  /** Read from the position of the run's least advanced idle reader; the others skip what they already have. */
+  /** One cursor per run, at its least advanced idle reader; the others skip what they already have. */
   #cursors(): Cursor[] {
     const cursors: Cursor[] = [];
     for (const run of this.#wanted) {

@@ -5,7 +5,7 @@ import type { RunEvent } from "../core/run/events.ts";
 const op = "journal.history";
 const page = 1_000;
 
-/** All events of a run up to the head given by the claim or row, page by page. Rejects with `not_found` if it was removed since. */
+/** All events of a run up to the head in its claim or row, page by page. Rejects with `not_found` if it was removed. */
 export async function readHistory(journal: Journal, ownership: Pick<Ownership, "run" | "head">): Promise<RunEvent[]> {
   const history: RunEvent[] = [];
   while (history.length < ownership.head) {
@@ -24,7 +24,7 @@ export async function readHistory(journal: Journal, ownership: Pick<Ownership, "
   return history;
 }
 
-/** The same, of a run that others may remove at any time: without it the conversation goes on. */
+/** As `readHistory`, but empty for a run that was removed meanwhile: the conversation continues without it. */
 export async function historyOrNothing(journal: Journal, row: Pick<Ownership, "run" | "head">): Promise<RunEvent[]> {
   try {
     return await readHistory(journal, row);

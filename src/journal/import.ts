@@ -13,7 +13,7 @@ const op = "journal.import";
 export interface Imported {
   readonly run: string;
   readonly events: number;
-  /** False for a run exported before its end: it is parked, and continues only when it gets a signal. */
+  /** False for a run exported before its end: it is parked and continues only on a signal. */
   readonly ended: boolean;
 }
 
@@ -73,7 +73,7 @@ function parse<T extends z.ZodType>(schema: T, line: string, number: number): z.
     throw new VenturiError(op, "invalid_input", `line ${number} is no JSON: ${messageOf(cause)}`, { cause });
   }
   const parsed = schema.safeParse(value);
-  // The original value, not the parsed one: the order of its keys must survive.
+  // Return the original value, not the parsed one: its key order must survive.
   if (parsed.success) return value as z.output<T>;
   const [issue] = parsed.error.issues;
   const where = issue === undefined ? "" : ` (${issue.path.join(".") || "the whole line"}: ${issue.message})`;

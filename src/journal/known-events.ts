@@ -4,8 +4,8 @@ import { RunEvent } from "../core/run/events.ts";
 const known: ReadonlySet<string> = new Set(RunEvent.options.map(({ shape }) => shape.type.value));
 
 /**
- * A run that a newer Venturi wrote events of an unknown type to cannot be continued here: without them, its state would be a
- * guess. Rejects with `unavailable`, so that the run is given back for a replica that knows them. Readers pass them on.
+ * Refuses to continue a run with events of a type only a newer Venturi knows: its state would be a guess. Rejects with `unavailable`, so
+ * that a newer replica can claim it. Readers pass such events on.
  */
 export function refuseNewer(run: string, history: readonly RunEvent[]): void {
   for (const { type, seq } of history) {

@@ -1,21 +1,21 @@
 import type { OwnedLog } from "./run-log.ts";
 
-/** Bytes to commit past which a log waits for its turn. */
+/** A log with more bytes than this to commit waits for its turn. */
 export const large = 256 * 1024;
-/** Tenants whose last turn is remembered. */
+/** Number of tenants whose last turn is remembered. */
 const mostTenants = 1_000;
 
 export const isLarge = (log: OwnedLog): boolean => log.waiting > large && !log.ended;
 
 /**
- * Turns of logs with much to commit: one in each transaction, beside all the small ones, and by turns between tenants. So a
- * tenant that writes much delays others by one of its logs at most.
+ * Schedules logs with much to commit: one per transaction next to all small ones, rotating between tenants. A tenant that writes a lot thus
+ * delays others by one of its logs at most.
  */
 export class LargeTurns {
   readonly #last = new Map<string, number>();
   #turn = 0;
 
-  /** The large log to commit now, if there is one: of the tenant whose last one was longest ago. */
+  /** The large log to commit now, if any: that of the tenant served longest ago. */
   next(logs: readonly OwnedLog[]): OwnedLog | undefined {
     let next: OwnedLog | undefined;
     let oldest = Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import type { Timing } from "../core/run/event-parts.ts";
 import type { EventBody, RunEvent } from "../core/run/events.ts";
 import { noTiming } from "../core/run/timing.ts";
 
-/** Terminal event of a run that can no longer write its own: gives the reason, in a form that cannot be rejected. */
+/** Terminal event for a run that can no longer write its own; contains nothing the engine could reject. */
 export const failedWith = (error: VenturiError, timing: Timing = noTiming): EventBody => ({
   type: "run.failed",
   error: { op: error.op, code: error.code, err: error.message },
@@ -26,7 +26,7 @@ export function endInstead(item: Append, error: VenturiError, now: number): Appe
   bodies.push(failedWith(error));
   const at = first?.at ?? now;
   const events = bodies.map(
-    (body, index) => ({ ...body, run: ownership.run, seq: ownership.head + 1 + index, at }) as RunEvent, // completed here
+    (body, index) => ({ ...body, run: ownership.run, seq: ownership.head + 1 + index, at }) as RunEvent, // Completes the event.
   );
   return { ownership, events, state: "done" };
 }

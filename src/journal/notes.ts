@@ -5,28 +5,28 @@ import type { Clock } from "../core/ports/clock.ts";
 import type { Feedback } from "../core/run/feedback.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 
-/** What others say of a run: beside it, never among its events. Erased with it. */
+/** Notes about a run, such as feedback: stored next to it, never among its events, and erased with it. */
 export interface Notes {
   readonly run: string;
   readonly feedback: readonly Feedback[];
-  /** By scorer, from 0 to 1. */
+  /** Scores from 0 to 1, by scorer. */
   readonly scores?: Readonly<Record<string, number>>;
-  /** How another model did on it; see `ShadowNote`. */
+  /** Result of a shadow run on another model; see `ShadowNote`. */
   readonly shadow?: unknown;
 }
 
 const space = "notes";
 const op = "run.notes";
-/** A value has at most 256 KiB. */
+/** Leaves room below the journal's limit of 256 KiB per value. */
 const mostBytes = 200 * 1024;
 const latest = 10 ** 14;
 
 type Told = Pick<RunRow, "run" | "createdAt">;
 
-/** Sorts the newest run first: engines list keys in one direction. */
+/** Key that sorts the newest run first, since engines list keys in ascending order only. */
 export const notesKey = ({ run, createdAt }: Told): string => `${keyBefore(createdAt)}/${run}`;
 
-/** After the keys of runs created later, before those created then or earlier. */
+/** Sorts after the keys of runs created later, before those created at this time or earlier. */
 export const keyBefore = (createdAt: number): string => String(latest - Math.floor(createdAt)).padStart(15, "0");
 
 export async function notesOf(journal: Journal, row: Told): Promise<Notes> {
@@ -34,7 +34,7 @@ export async function notesOf(journal: Journal, row: Told): Promise<Notes> {
   return known === undefined ? { run: row.run, feedback: [] } : read(known);
 }
 
-/** Replaces a run's notes. Rejects with `too_large` past 200 KiB, `invalid_input` where the journal cannot keep any. */
+/** Replaces a run's notes. Rejects with `too_large` past 200 KiB, and with `invalid_input` if the journal has no key-value store. */
 export async function changeNotes(journal: Journal, row: Told, change: (before: Notes) => Notes): Promise<Notes> {
   const values = valuesOf(journal);
   const key = notesKey(row);
@@ -45,14 +45,14 @@ export async function changeNotes(journal: Journal, row: Told, change: (before: 
     if (Buffer.byteLength(value) > mostBytes)
       throw new VenturiError(op, "too_large", `all feedback of one run has at most ${mostBytes / 1024} KiB`);
     if ((await values.put(space, { key, value, version: known?.version ?? 0 })) === undefined) continue;
-    // Removed in the meantime: what was just written must not outlive it.
+    // If the run was removed meanwhile, its notes must not outlive it.
     if ((await journal.get(row.run)) !== undefined) return next;
     await forget(values, [key]);
     throw new VenturiError(op, "not_found", `the run "${row.run}" was removed`);
   }
 }
 
-/** Notes of the newest runs first, page by page; `after` is the key of the last one seen. */
+/** Notes page by page, newest run first; `after` is the last key seen. */
 export async function* eachNotes(journal: Journal, after = ""): AsyncGenerator<{ key: string; notes: Notes }> {
   const { keyValues } = journal;
   let seen = after;
@@ -65,7 +65,7 @@ export async function* eachNotes(journal: Journal, after = ""): AsyncGenerator<{
   }
 }
 
-/** Removes runs, and their notes with them. The only caller of the journal's own `prune`. */
+/** Removes runs together with their notes. The only caller of the journal's own `prune`. */
 export async function pruneRuns(journal: Journal, options: PruneOptions, clock: Clock): Promise<number> {
   const { runs, olderThan, keep } = options;
   const named = await Promise.all((runs ?? []).map((run) => journal.get(run)));
@@ -76,7 +76,7 @@ export async function pruneRuns(journal: Journal, options: PruneOptions, clock: 
   const isSweep = runs === undefined && olderThan === undefined && keep === undefined;
   try {
     await forget(keyValues, keys, journal);
-    // A sweep also finds what a crash between the two left behind.
+    // A sweep also finds notes that a crash between the two deletions left behind.
     if (isSweep || (removed > keys.length && keep !== undefined)) await forgetRemoved(journal);
     else if (removed > keys.length)
       await forgetRemoved(journal, olderThan === undefined ? "" : keyBefore(clock.now() - olderThan + clockSkew));
@@ -87,17 +87,17 @@ export async function pruneRuns(journal: Journal, options: PruneOptions, clock: 
   return removed;
 }
 
-/** A run that ended before some time was created before it too. */
+/** Starts at the cutoff: a run that ended before it was also created before it. */
 async function forgetRemoved(journal: Journal, after = ""): Promise<void> {
   const keys: string[] = [];
   for await (const { key } of eachNotes(journal, after)) keys.push(key);
   await forget(valuesOf(journal), keys, journal);
 }
 
-/** Between this machine and the engine, ms. */
+/** Tolerated clock difference between this machine and the engine, ms. */
 const clockSkew = 3_600_000;
 
-/** With a journal: only notes of runs that it has no more. */
+/** With `journal` set, removes only notes whose run no longer exists. */
 async function forget(values: KeyValues, keys: readonly string[], journal?: Journal): Promise<void> {
   for (const key of keys) {
     if (journal !== undefined && (await journal.get(key.slice(key.indexOf("/") + 1))) !== undefined) continue;
@@ -108,7 +108,7 @@ async function forget(values: KeyValues, keys: readonly string[], journal?: Jour
   }
 }
 
-// Written by `changeNotes` alone.
+// Only `changeNotes` writes these values.
 const read = ({ value }: KeyValue): Notes => JSON.parse(value) as Notes;
 
 function valuesOf({ keyValues }: Journal): KeyValues {

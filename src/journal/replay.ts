@@ -5,7 +5,7 @@ import { eventsOf } from "./export.ts";
 
 export interface ReplayOptions {
   readonly clock: Clock;
-  /** Speed factor; infinite: no delays. */
+  /** Speed factor; infinity: no delays. */
   readonly speed: number;
   readonly signal?: AbortSignal;
 }

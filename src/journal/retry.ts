@@ -7,17 +7,17 @@ const longest = 2_000;
 
 export interface Retry {
   readonly op: string;
-  /** Code of an error that has none. Only `journal_failed` is retried. */
+  /** Code for errors without one. Only `journal_failed` is retried. */
   readonly otherwise?: Code;
   readonly clock: Clock;
   /** Gives up after this time, ms; without it only `signal` ends the retries. */
   readonly patience?: number;
-  /** Asked for after a failure, so that a caller can create it then. */
+  /** A function, so that callers can create the signal only after a failure. */
   readonly signal: () => AbortSignal;
   readonly onFailure?: (error: VenturiError, tries: number) => void;
 }
 
-/** Asks the journal until it answers, waiting 50 ms, then twice as long each time, up to 2 s. `ask` gets the number of failures. */
+/** Calls `ask` until it succeeds, with delays of 50 ms doubling up to 2 s. `ask` gets the number of failures so far. */
 export async function retry<T>(ask: (tries: number) => Promise<T>, options: Retry): Promise<T> {
   const { op, otherwise, clock, patience = Number.POSITIVE_INFINITY } = options;
   const deadline = clock.monotonic() + patience;

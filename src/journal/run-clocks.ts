@@ -1,22 +1,22 @@
 import type { Clock } from "../core/ports/clock.ts";
 
-/** Runs whose clocks are remembered. */
+/** How many runs' clocks are remembered. */
 const most = 10_000;
 
 /**
- * The time of a run's events: monotonic from when this process first had the run, so that a wall clock that is set meanwhile makes
- * nothing of it look long. A run that begins later follows the new time.
+ * Event times of runs: monotonic since this process first saw the run, so that setting the wall clock does not distort durations. Later
+ * runs follow the new wall time.
  */
 export class RunClocks {
   readonly #clock: Clock;
-  /** Of wall time from monotonic time, ms, by run. */
+  /** Wall time minus monotonic time, ms, by run. */
   readonly #offsets = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Remembers the run until `forget`, and answers its offset. */
+  /** The run's offset, remembered until `forget`. */
   offsetOf(run: string): number {
     const known = this.#offsets.get(run);
     if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export class RunClocks {
     return offset;
   }
 
-  /** The run goes on after an event of this time, perhaps of a process whose clock is ahead of this one's. Answers its offset. */
+  /** Continues after an event of this time, which may come from a process whose clock is ahead. Returns the offset. */
   follow(run: string, at: number): number {
     const offset = Math.max(this.offsetOf(run), at - this.#clock.monotonic());
     this.#offsets.set(run, offset);

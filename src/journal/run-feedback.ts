@@ -9,16 +9,16 @@ import { changeNotes, eachNotes, keyBefore } from "./notes.ts";
 
 const op = "run.feedback";
 const most = 500;
-/** Rated runs that one page looks at, so that a rare label reads the notes in bounded steps. */
+/** Maximum rated runs examined per page, so that searching for a rare label stays bounded. */
 const mostSeen = 1_000;
 
 export interface FeedbackSource {
   readonly now: number;
-  /** Id of the key. */
+  /** Id of the API key. */
   readonly key?: string | undefined;
 }
 
-/** Keeps one feedback per key, person and place: the last one. */
+/** Stores one feedback per API key, person and place; a new one replaces it. */
 export async function giveFeedback(
   journal: Journal,
   row: RunRow,
@@ -48,7 +48,7 @@ export async function giveFeedback(
   return fresh;
 }
 
-/** One page of the runs with such a feedback. A page may be short, even empty, and have a cursor. */
+/** One page of runs with matching feedback. A page may be short or empty and still have a cursor. */
 export async function listRated(journal: Journal, query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
   const { feedback = {}, limit = 50, text, sort, oldestFirst, until } = query;
   if (text !== undefined || sort !== undefined || oldestFirst)

@@ -33,32 +33,32 @@ interface Waiter {
   readonly reject: (error: VenturiError) => void;
 }
 
-/** Never pushed to. */
+/** Shared empty array; never pushed to. */
 const none: RunEvent[] = [];
 
-/** The log of one owner. The buffer dies with it, so a fenced owner's events can never be written later. */
+/** The log of one owner. Its buffer goes away with it, so a fenced owner's events can never be written later. */
 export class OwnedLog implements RunLog {
   readonly ownership: Ownership;
-  /** Receive its events once they are durable. */
+  /** Followers in this process, which receive events once they are durable. */
   readonly readers: Iterable<Reader>;
   /** Bytes not yet part of a commit. */
   waiting = 0;
   tenant = "";
-  /** Bytes that were part of a commit, since the run's growth was last reported. */
+  /** Bytes committed since the run's growth was last reported. */
   written = 0;
   /** Ownership has ended: terminal event or park committed, fenced, or given up. */
   ended = false;
   /** Backpressure: set while the writer should wait for commits. */
   pressure: Promise<void> | undefined;
-  /** Folds the run for its digest, from its first event on. */
+  /** Folds the run's events into its digest. */
   digest: DigestFold | undefined;
-  /** Collects what its generations cost. */
+  /** Collects the cost of its generations. */
   billing: Billing | undefined;
   /** Whether it is on the committer's list. */
   listed = false;
   #head: number;
   #uncommitted = 0;
-  /** Since the last commit nothing but pieces of a stream was written. */
+  /** Only stream deltas, no steps, were written since the last commit. */
   #pieces = true;
   #buffer: RunEvent[] = none;
   /** The terminal event or a park has been written: nothing may follow. */
@@ -67,7 +67,7 @@ export class OwnedLog implements RunLog {
   #waiters: Waiter[] = [];
   #relieve: (() => void) | undefined;
   readonly #owner: LogOwner;
-  /** Of event times from monotonic ones. */
+  /** Event time minus monotonic time, ms. */
   #offset: number;
   readonly #controller = new AbortController();
 
@@ -88,26 +88,26 @@ export class OwnedLog implements RunLog {
     return this.#controller.signal;
   }
 
-  /** Its times go on from here, whatever this process's clock says: where a run's time went is told by their differences. */
+  /** Continues event times from here, whatever this process's clock says: durations are computed from their differences. */
   follow(at: number): void {
     this.#offset = this.#owner.clocks.follow(this.ownership.run, at);
   }
 
-  /** As its next event would have it. */
+  /** The timestamp the next event would get. */
   get now(): number {
     return Math.round(this.#owner.clock.monotonic() + this.#offset);
   }
 
   write(body: EventBody): RunEvent {
-    const event = body as RunEvent; // completed in place below: a copy per token would be the largest cost on the hot path
+    const event = body as RunEvent; // Completed in place below: a copy per token would be the largest cost on the hot path.
     event.run = this.ownership.run;
-    // The last event has the moment until which its timing was computed.
+    // A terminal event already has its time, up to which its timing was computed.
     if (event.at === undefined || !isTerminal(event))
       event.at = Math.round(this.#owner.clock.monotonic() + this.#offset);
     event.seq = this.#head + 1;
     if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);
-    // Text always encodes, and it arrives with every token.
+    // Text always encodes, so skip the check that every token would pay for.
     if (!textOnly(event.type) || bytes > recordLimits.size) {
       mustEncode(event, bytes);
       this.digest?.add(event);
@@ -115,7 +115,7 @@ export class OwnedLog implements RunLog {
       this.#pieces = false;
     }
     this.#head += 1;
-    // A literal has room for one; a push to an empty array reserves seventeen, and most commits hold one event of a run.
+    // A literal reserves one slot, a push to an empty array seventeen; most commits hold one event of a run.
     if (this.#buffer.length === 0) this.#buffer = [event];
     else this.#buffer.push(event);
     this.waiting += bytes;
@@ -152,7 +152,7 @@ export class OwnedLog implements RunLog {
     return this.flush();
   }
 
-  /** The next append. Called once per commit, with one commit in flight. */
+  /** Takes the next append. Called once per commit, with one commit in flight. */
   take(): Append {
     const events = this.#buffer;
     this.#buffer = none;
@@ -167,13 +167,13 @@ export class OwnedLog implements RunLog {
     return { ...item, state: "done", ...this.endAfter(events) };
   }
 
-  /** The digest, when these events are the run's last. */
+  /** The digest, if these events end the run. */
   endAfter(events: readonly RunEvent[]): Pick<Append, "end"> {
     const last = events.at(-1);
     return last !== undefined && isTerminal(last) && this.digest !== undefined ? { end: this.digest.end(last) } : {};
   }
 
-  /** The item is durable. */
+  /** Called when the append is durable. */
   committed(item: Append): void {
     const last = item.events.at(-1);
     if (last) this.ownership.head = last.seq;

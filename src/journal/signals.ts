@@ -85,7 +85,7 @@ export class SignalWatch {
       const found = await this.#journal.signalsMany(cursors);
       for (const [run, signals] of found) this.#feeds.get(run)?.add(signals);
     } catch {
-      // the next poll retries; if the journal stays down, the runs' own appends report it
+      // The next poll retries; if the journal stays down, the runs' own appends report it.
     }
   }
 }

@@ -17,7 +17,7 @@ export class StartTurns {
     this.#clock = clock;
   }
 
-  /** Undefined: start now. A promise: wait for it. */
+  /** Undefined: start now. A promise: wait for it first. */
   take(): Promise<void> | undefined {
     if (!this.#turning) {
       this.#turning = true;

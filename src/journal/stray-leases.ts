@@ -1,15 +1,15 @@
 import type { Journal, Ownership } from "../core/journal/journal.ts";
 
 /**
- * Leases this worker holds in the journal without working on the run. After a failed release, or a claim whose response was
- * lost, the worker's own heartbeat would otherwise renew them for ever.
+ * Leases this worker holds without working on the run: after a failed release, or a claim whose response was lost. Its own heartbeat would
+ * renew them forever.
  */
 export class StrayLeases {
   readonly #journal: Journal;
   readonly #worker: string;
   readonly #isActive: (ownership: Ownership) => boolean;
   readonly #unreleased = new Set<Ownership>();
-  /** Found idle once. The second time it cannot be a response still in flight. */
+  /** Runs found idle once. If idle the second time, it was not a response in flight. */
   #suspects = new Set<string>();
   #looking = false;
 
@@ -26,11 +26,11 @@ export class StrayLeases {
       await this.#journal.release(ownership);
       this.#unreleased.delete(ownership);
     } catch {
-      // kept, and retried with every heartbeat
+      // Kept, and retried with every heartbeat.
     }
   }
 
-  /** After a heartbeat the journal is known to be up, so earlier failures can be repaired. */
+  /** Called after a heartbeat: the journal is up, so earlier failures can be repaired. */
   async reconcile(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -44,7 +44,7 @@ export class StrayLeases {
       }
       this.#suspects = suspects;
     } catch {
-      // retried at the next heartbeat
+      // Retried at the next heartbeat.
     } finally {
       this.#looking = false;
     }

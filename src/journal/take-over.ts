@@ -6,16 +6,16 @@ import type { RequestDoing } from "../core/values/doing.ts";
 
 /** What is known about the end of a process. */
 export interface Death {
-  /** The run it was working for. */
+  /** The run it was executing when it died, if known. */
   readonly run?: string;
-  /** As the end of a sentence that begins with the run. */
+  /** A phrase that continues a sentence starting with the run. */
   readonly cause: string;
   readonly stack?: string;
   /** Ms since the epoch. */
   readonly at?: number;
-  /** The request it was working for, when it was no run. */
+  /** The request it was handling when it died, if it was not executing a run. */
   readonly request?: RequestDoing;
-  /** Who held most of its memory. */
+  /** The largest memory user of the process. */
   readonly holder?: Holder;
 }
 
@@ -24,9 +24,9 @@ type Held = Pick<Journal, "held" | "release" | "free" | "signal">;
 const atOnce = 64;
 
 /**
- * Makes the runs of a worker that is known to be dead claimable, without waiting for its lease. Only for workers that cannot
- * come back; late writes of theirs are fenced as always. If its death is known to be one run's doing, that is left beside its runs
- * first: whoever claims that run knows, and the others are not suspected.
+ * Makes the runs of a dead worker claimable without waiting for its lease. Only for workers that cannot come back; late writes are fenced
+ * as always. If one run is known to have caused the death, that is recorded first, so that its next owner knows and the others are not
+ * suspected.
  */
 export async function freeRunsOf(worker: string, journal: Held, death?: Death): Promise<number> {
   if (death !== undefined) await testify(worker, journal, death);
@@ -38,7 +38,7 @@ export async function freeRunsOf(worker: string, journal: Held, death?: Death): 
 
 async function testify(worker: string, journal: Held, { run, cause, stack, at }: Death): Promise<void> {
   const held = await journal.held(worker);
-  // Its lease may have ended meanwhile, and somebody may have claimed it: it counts the next time.
+  // If its lease expired and another worker claimed it meanwhile, the crash counts the next time.
   const epoch = held.find((ownership) => ownership.run === run)?.epoch ?? 0;
   const tell = async (about: string, crash: Crash): Promise<boolean> => {
     try {

@@ -10,9 +10,9 @@ export interface Work {
   /** All events of the run so far. */
   readonly history: readonly RunEvent[];
   readonly log: RunLog;
-  /** Up to date with `log`. */
+  /** Kept up to date with `log`. */
   readonly digest: DigestFold;
-  /** What it uses, as far as it is not stored yet. */
+  /** Usage that is not stored yet. */
   readonly billing: Billing;
   readonly signals: SignalFeed;
   /**

@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly committer: Committer;
   /** Resolves when the run has its terminal event, is parked, or `signal` aborts. A run left open is released. */
   readonly execute: (work: Work) => Promise<void>;
-  /** Unique to this process; generated when absent. */
+  /** Unique per process; generated when absent. */
   readonly name?: string;
   readonly clock?: Clock;
   readonly log?: Log;
@@ -33,11 +33,11 @@ export interface WorkerOptions {
   readonly claims?: () => ClaimFilter;
   /** Maximum number of concurrent runs. */
   readonly concurrency?: number;
-  /** Prices of models, for the cost in a run's digest; asked when a run starts here. */
+  /** Model prices for the cost in a run's digest; evaluated when a run starts here. */
   readonly prices?: () => PriceOf;
   /** Called when a run starts and stops executing here, however it was started. */
   readonly watch?: WorkWatch;
-  /** How many runs there is memory for now, whatever their size; asked before each claim. Any number when absent. */
+  /** How many runs fit into memory, whatever their size; evaluated before each claim. Unlimited when absent. */
   readonly fitting?: () => number;
   /** Polling interval for work without hints, ms. */
   readonly poll?: number;
@@ -45,10 +45,10 @@ export interface WorkerOptions {
   readonly signalPoll?: number;
 }
 
-/** Runs claimed in one step. */
+/** Maximum number of runs per claim. */
 const mostAtOnce = 64;
 
-/** Unique among all processes, now and later. */
+/** A name that no other process ever has. */
 export const newWorkerName = (pid = process.pid): string => `${pid}-${randomUUID()}`;
 
 interface Active {
@@ -83,7 +83,7 @@ export class Worker {
   #beats = 0;
   #claiming = false;
   #claimAgain = false;
-  /** There was no memory for more; the next run that ends frees some. */
+  /** Memory was full; claim again when a run ends. */
   #claimLater = false;
   #resting = false;
 
@@ -127,7 +127,7 @@ export class Worker {
     this.#claim();
   }
 
-  /** Claims what can be claimed now, without waiting for the next poll. */
+  /** Claims now, without waiting for the next poll. */
   look(): void {
     this.#claim();
   }
@@ -176,7 +176,7 @@ export class Worker {
     const billing = new Billing(claim);
     log.billing = billing;
     const feed = new RunSignals(claim.ownership.run, []);
-    // Aborts when this worker is done with the run, however.
+    // Aborts when this worker is done with the run for any reason.
     let over: AbortController | undefined;
     let history: readonly RunEvent[] = [];
     try {
@@ -220,7 +220,7 @@ export class Worker {
     try {
       await log.flush();
     } catch {
-      // fenced or given up: uncommitted events are lost with the ownership, as intended
+      // Fenced or given up: uncommitted events are lost with the ownership, as intended.
     }
     const finished = log.ended && !log.signal.aborted;
     log.abandon();
@@ -261,7 +261,7 @@ export class Worker {
     this.#claimAgain = false;
     this.#claimLater = false;
     this.#claiming = true;
-    // One at least while nothing runs: what runs frees memory, and claims again when it ends.
+    // At least one while nothing runs; otherwise the end of a run triggers the next claim.
     const fitting = Math.max(this.#fitting?.() ?? mostAtOnce, this.#active.size === 0 ? 1 : 0);
     const limit = Math.min(this.room, mostAtOnce, fitting);
     if (limit === 0) {

@@ -6,19 +6,19 @@ import { type Log, silentLog } from "../core/ports/log.ts";
 export interface WriteWatchOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** Called with every write that fails. */
+  /** Called for every failed write. */
   readonly onFailure?: (operation: string) => void;
 }
 
-/** Small and frequent: they may still fit where nothing else does, so only their failures tell something. */
+/** Small, frequent writes that may fit when nothing else does: their failures are meaningful, their successes are not. */
 const housekeeping = ["claim", "heartbeat", "release"] as const;
 const writes = ["enqueue", "signal", "restore", "audit", "keepDigest", "keepWire"] as const;
 
-/** Whether the journal takes writes: the last one decides. An engine may respond, and even commit, on a full disk. */
+/** Whether the journal accepts writes, according to the last one. On a full disk an engine may still respond, and even commit. */
 export class WriteWatch {
-  /** A field, because every commit looks at it. */
+  /** A field, because every commit reads it. */
   failing: VenturiError | undefined;
-  /** Somebody else's writes fail: the next check tries one. */
+  /** Another process reported failing writes: the next check tries one. */
   doubted = false;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -34,7 +34,7 @@ export class WriteWatch {
 
   failed(operation: string, thrown: unknown): void {
     const error = wrap(`journal.${operation}`, thrown, "internal");
-    if (error.code !== "journal_failed") return; // what was written is at fault
+    if (error.code !== "journal_failed") return; // The data was at fault, not the journal.
     this.#onFailure?.(operation);
     this.#last = { message: error.message, at: this.#clock.monotonic() };
     if (this.failing === undefined) {
@@ -44,7 +44,7 @@ export class WriteWatch {
     this.failing = error;
   }
 
-  /** Why the last write failed, if one did after this moment; monotonic ms. */
+  /** Why the last write failed, if it failed after this time; monotonic ms. */
   failedSince(at: number): string | undefined {
     return this.#last !== undefined && this.#last.at >= at ? this.#last.message : undefined;
   }
@@ -56,16 +56,16 @@ export class WriteWatch {
     this.#log.info("the journal takes writes again", { ms: Math.round(this.#clock.monotonic() - this.#since) });
   }
 
-  /** The same journal; its writes are watched, but for appends, of which the committer tells. */
+  /** Wraps the journal to watch its writes, except appends, which the committer reports. */
   watch(journal: Journal): Journal {
     const same = bound(journal);
     for (const name of housekeeping) same[name] = this.#watched(name, same[name], () => {});
     for (const name of writes) same[name] = this.#watched(name, same[name], () => this.worked());
-    return same as unknown as Journal; // every member of it is there
+    return same as unknown as Journal; // It has every member of the journal.
   }
 
   #watched(name: string, write: unknown, worked: () => void): unknown {
-    if (typeof write !== "function") return write; // optional in the port
+    if (typeof write !== "function") return write; // An optional method of the port.
     return async (...args: unknown[]) => {
       try {
         const value = await write(...args);
@@ -79,7 +79,7 @@ export class WriteWatch {
   }
 }
 
-/** A plain object with the members of an instance: methods bound, so that calling one costs no more than before. */
+/** A plain object with the instance's members, methods bound, so that calls cost no more than before. */
 function bound(instance: object): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (let at = instance; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
