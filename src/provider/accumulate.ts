@@ -12,7 +12,7 @@ export type CallResult =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly error: VenturiError; readonly raw: string };
 
-/** What proved that no more arguments can follow: they closed, the wire ended the call, or the generation ended. */
+/** Why no more arguments can follow: their JSON closed, the wire ended the call, or the generation ended. */
 export type Seal = "arguments" | "wire" | "generation";
 
 /** A tool call as received so far. */
@@ -23,7 +23,7 @@ export interface OpenCall {
   /** The arguments' JSON text so far. */
   readonly text: string;
   readonly bytes: number;
-  /** This much of the text is final. Empty or unusual beginnings are not: they may be placeholders or enciphered. */
+  /** How much of the text is final. An empty or unusual beginning is not: it may be a placeholder or encrypted. */
   readonly settled: number;
   /** No further delta can change it. */
   readonly sealed: boolean;
@@ -41,7 +41,7 @@ export interface Step {
   readonly opened: boolean;
   /** This delta sealed the call. */
   readonly sealed: boolean;
-  /** The wire changed arguments that were final: a tool may already run on them. */
+  /** The wire changed arguments that were already final; a tool may be running with them. */
   readonly contradicted: boolean;
 }
 
@@ -51,7 +51,7 @@ export class Accumulator {
   readonly #run: string | undefined;
   readonly #observer: Pick<StreamObserver, "accumulated"> | undefined;
 
-  /** `run` becomes part of the ids of calls whose wire has none. */
+  /** `run` becomes part of generated call ids, for wires without any. */
   constructor(settings: { run?: string; observer?: Pick<StreamObserver, "accumulated"> | undefined } = {}) {
     this.#run = settings.run;
     this.#observer = settings.observer;
@@ -104,7 +104,7 @@ export class Accumulator {
   }
 }
 
-/** Characters of a tool's name. A longer one names no tool, and every event of its call would repeat it. */
+/** Maximum length of a tool name: a longer one matches no tool, and every event of the call would repeat it. */
 const longestName = 512;
 
 const beginning = (name: string): string =>
@@ -150,7 +150,7 @@ class Call implements OpenCall {
     return this.sealedBy !== undefined;
   }
 
-  /** A sealed call may be repeated, also with other white space. Nothing may follow it or change what is settled. */
+  /** A sealed call may be sent again, also with other whitespace. Nothing may be appended, and final text may not change. */
   contradicts({ arguments: piece, replace }: ToolCallDelta): boolean {
     if (this.settled === 0 && !this.sealed) return false;
     if (piece === undefined || piece === this.text) return false;
@@ -159,7 +159,7 @@ class Call implements OpenCall {
     return !isDeepStrictEqual(parsed(piece), parsed(this.text));
   }
 
-  /** Appends a fragment of arguments, or puts the whole text in place of the fragments. */
+  /** Appends a fragment of the arguments, or replaces all of them. */
   extend({ arguments: piece, replace }: ToolCallDelta): void {
     if (piece === undefined || (piece === "" && replace !== true)) return;
     if (replace === true) {
@@ -178,8 +178,8 @@ class Call implements OpenCall {
   }
 
   /**
-   * What seals the call after this delta. A closed object with something in it is complete. An empty one may be a placeholder
-   * until the wire ends the call, and no arguments at all may still arrive until the generation ends.
+   * What seals the call after this delta, if anything. A closed, non-empty object is complete. An empty one may be a placeholder until the
+   * wire ends the call; missing arguments may still arrive until the generation ends.
    */
   seal(delta: ToolCallDelta): Seal | undefined {
     if (!this.#scanner.closed || this.name === "") return undefined;
@@ -221,7 +221,7 @@ class Call implements OpenCall {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined where it is not JSON. */
+/** Undefined if it is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -2,7 +2,10 @@ import type { NativeAnswer } from "../core/model/native.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of a vendor's object that its decoder does not read, each under `at`; undefined when there are none. Null says nothing. */
+/**
+ * The fields of a vendor's object that its decoder does not read, prefixed with `at`; undefined when there are none. Null values are
+ * skipped.
+ */
 export function otherFields(object: Fields, known: ReadonlySet<string>, at = ""): Record<string, unknown> | undefined {
   let others: Record<string, unknown> | undefined;
   for (const name in object) {
@@ -15,7 +18,7 @@ export function otherFields(object: Fields, known: ReadonlySet<string>, at = "")
   return others;
 }
 
-/** Fields that a vendor repeats with every chunk: tells those that are new or have changed. */
+/** For fields that a vendor repeats in every chunk: reports only new or changed ones. */
 export class ToldFields {
   readonly #told = new Map<string, unknown>();
 
@@ -35,6 +38,6 @@ export class ToldFields {
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
 
-/** To be spread into a delta. */
+/** The `native` field of a delta, to be spread into it. */
 export const answerOf = (wire: string, fields: Record<string, unknown> | undefined): { native?: NativeAnswer } =>
   fields === undefined ? {} : { native: { wire, fields } };

@@ -14,7 +14,7 @@ import { Accumulator, type OpenCall } from "./accumulate.ts";
 
 const op = "provider.generate";
 
-/** Decodes a complete answer with the stream's decoder, for wires whose events have the same shape. `text`: as it was received. */
+/** Decodes a complete answer with the stream's decoder, for wires whose events have the same shape. `text`: the answer as received. */
 export function collectWith(decoder: Decoder, json: unknown, text = JSON.stringify(json) ?? ""): Generation {
   const deltas: Delta[] = [];
   decoder.push({ data: text, event: "" }, deltas);
@@ -26,7 +26,7 @@ export function collectWith(decoder: Decoder, json: unknown, text = JSON.stringi
 
 const decoded = new WeakMap<Generation, readonly Delta[]>();
 
-/** What an answer was decoded from: it says more than the parts, to clients of the same wire. */
+/** The deltas an answer was decoded from; clients of the same wire get more from them than from the parts. */
 export const decodedFrom = (generation: Generation): readonly Delta[] | undefined => decoded.get(generation);
 
 /** The generation that the deltas add up to, parts in order of appearance. Throws on an error delta. */

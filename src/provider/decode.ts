@@ -24,7 +24,7 @@ export class Pipeline {
   #chunk = 0;
   /** End of the previous chunk: one clock read per chunk, and no unattributed time between chunks. */
   #time = 0;
-  /** All bytes since the last frame are ASCII, so the frame's length in characters is its length in bytes; counting is slow. */
+  /** All bytes since the last frame are ASCII, so its length in characters is its length in bytes; counting bytes is slow. */
   #ascii = true;
   /** `done` or `error` has been emitted: nothing follows. */
   finished = false;
@@ -89,14 +89,14 @@ export class Pipeline {
     const batch = this.#batch;
     if (this.#observer !== undefined) this.#time = performance.now();
     for (let i = 0; i < batch.length && !this.finished; i++) {
-      const frame = batch[i] as Frame; // below the length
+      const frame = batch[i] as Frame; // `i` is below the length.
       const from = out.length;
       if (frame.data.length > unsuspicious) mustFit(frame.data);
       if (this.#observer === undefined) this.#decoder.push(frame, out);
       else this.#measured(frame, out, this.#observer);
       this.#noteEnd(out, from);
     }
-    // Setting the length to 0 would drop the array's store, and the next token would allocate one for seventeen.
+    // Setting the length to 0 would drop the backing store, and the next token would allocate one for seventeen.
     while (batch.pop() !== undefined);
   }
 

@@ -1,4 +1,4 @@
-/** What each quirk of the built-in decoders is: a deviation from the wire's documentation that has one meaning only. */
+/** Explains each quirk of the built-in decoders: a deviation from the documented wire format with only one possible meaning. */
 export const quirkNotes: Readonly<Record<string, string>> = {
   after_end: "An event came after the end of the stream; ignored.",
   arguments_as_text: "Arguments came as a JSON text instead of an object; parsed.",

@@ -1,17 +1,16 @@
 import type { Message } from "../core/model/messages.ts";
 
-/** A conversation for a wire whose system text stands before it. */
+/** A conversation for wires whose system text comes first. */
 export interface Prefaced {
-  /** The system messages before everything else. */
+  /** The leading system messages. */
   readonly preface: readonly Message[];
-  /** Everything else in its order; a later system message is a user turn that says so. */
+  /** Everything else in order; a later system message becomes a user turn marked as such. */
   readonly turns: readonly Message[];
 }
 
 /**
- * Leaves system messages where they are: one at the beginning belongs to the system text, one within the conversation has its
- * place there. Between a call and its result it waits for the result, because vendors refuse anything between the two.
- * `keeps`: the wire has a place for the message at this index.
+ * Separates leading system messages from the turns. A system message within the conversation stays in place, but is moved after a call's
+ * result, because vendors refuse anything between the two. `keeps`: the wire can express the message at this index.
  */
 export function prefaced(messages: readonly Message[], keeps: (index: number) => boolean = () => false): Prefaced {
   const begin = messages.findIndex(({ role }, index) => role !== "system" || keeps(index));
@@ -36,7 +35,7 @@ export function prefaced(messages: readonly Message[], keeps: (index: number) =>
   return { preface: messages.slice(0, begin), turns: [...turns, ...waiting] };
 }
 
-/** Whether `prefaced` makes a user turn of a system message. */
+/** Whether `prefaced` turns a system message into a user turn. */
 export function hasLateSystem(messages: readonly Message[], keeps: (index: number) => boolean = () => false): boolean {
   const begin = messages.findIndex(({ role }, index) => role !== "system" || keeps(index));
   return begin >= 0 && messages.some(({ role }, index) => index > begin && role === "system" && !keeps(index));

@@ -29,7 +29,7 @@ export function egressFetch(egress: Egress): EgressFetch {
       const { fetch } = await import("undici");
       const dispatcher = egress.mayBePrivate(target) ? other : guarded;
       try {
-        // undici's fetch and Node's are the same; only the types have different names.
+        // undici's fetch and Node's are the same function with differently named types.
         return (await fetch(target, { ...(init as object), redirect: "error", dispatcher })) as unknown as Response;
       } catch (thrown) {
         throw thrown instanceof Error && VenturiError.isInstance(thrown.cause) ? thrown.cause : thrown;
@@ -42,6 +42,6 @@ export function egressFetch(egress: Egress): EgressFetch {
   };
 }
 
-/** A host the config names by private address or as localhost is intended to be there. */
+/** If the configured host is a private address or localhost, that destination is intended. */
 export const namesPrivate = (url: URL): string[] =>
   /^(?:localhost|[\d.]+|\[[\da-f:.]+\])$/i.test(url.hostname) ? [`${url.hostname}:${portOf(url)}`] : [];

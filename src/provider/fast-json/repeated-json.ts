@@ -1,10 +1,10 @@
 import { type Template, templateFor, type Varying, valueAt } from "./template.ts";
 import { parseJson } from "./wire-json.ts";
 
-/** Templates kept: streams alternate between a few shapes. */
+/** Number of templates kept: streams alternate between a few shapes. */
 const most = 4;
 const mostShared = 16;
-/** Texts to learn from before giving up if none of them helps. */
+/** Number of texts to learn from before giving up. */
 const patience = 6;
 
 /**
@@ -45,7 +45,7 @@ export class RepeatedJson {
   parse(text: string): unknown {
     const templates = this.#templates;
     for (let i = 0; i < templates.length; i++) {
-      const template = templates[i] as Template; // below the length
+      const template = templates[i] as Template; // `i` is below the length.
       if (!template.read(text)) continue;
       if (i > 0) templates.unshift(...templates.splice(i, 1));
       if (this.#patience < patience) this.#patience++;
@@ -65,7 +65,7 @@ export class RepeatedJson {
     const present = this.#varying.filter(({ path, skipped }) => !skipped && valueAt(value, path) !== undefined);
     const seen = this.#seen;
     this.#seen = present.map(({ path }) => path.join()).join(" ");
-    // The first text of a kind is often unique: it opens what the others continue.
+    // Wait for a second text of the same shape: the first is often unique, such as a stream's opening event.
     if (this.#seen === "" || this.#seen !== seen) return;
     this.#patience--;
     const template = templateFor(text, value, this.#varying);

@@ -7,7 +7,7 @@ export type JsonPath = readonly (string | number)[];
 export interface Varying {
   readonly path: JsonPath;
   readonly skipped: boolean;
-  /** The text before it when it is a string, and when it is a number. */
+  /** Matches the text before the value if it is a string, or a number. */
   readonly beforeText: RegExp;
   readonly beforeNumber: RegExp;
 }
@@ -46,7 +46,7 @@ interface Hole {
 export class Template {
   readonly value: object;
   readonly #holes: readonly Hole[];
-  /** The text around the holes: one more than there are holes. */
+  /** The constant text around the holes; one more than there are holes. */
   readonly #literals: readonly string[];
   readonly #found: unknown[] = [];
 
@@ -61,7 +61,7 @@ export class Template {
     const literals = this.#literals;
     let at = after(text, 0, literals[0]);
     for (let i = 0; i < this.#holes.length && at >= 0; i++) {
-      const { isText, skipped } = this.#holes[i] as Hole; // below the length
+      const { isText, skipped } = this.#holes[i] as Hole; // `i` is below the length.
       const end = isText ? endOfString(text, at) : endOfDigits(text, at);
       if (end < 0) return false;
       if (isText || !skipped) {
@@ -73,7 +73,7 @@ export class Template {
     }
     if (at !== text.length) return false;
     for (let i = 0; i < this.#holes.length; i++) {
-      const hole = this.#holes[i] as Hole; // below the length
+      const hole = this.#holes[i] as Hole; // `i` is below the length.
       if (!hole.skipped) hole.holder[hole.key] = this.#found[i];
     }
     return true;
@@ -173,7 +173,7 @@ function templateOf(text: string, value: object, places: readonly Place[]): Temp
   return JSON.stringify(copy) === JSON.stringify(value) ? new Template(copy, holes, literals.map(flat)) : undefined;
 }
 
-/** A marker value of the place's type that no server sends. */
+/** A marker of the value's type that no server sends. */
 const markOf = (place: Place, index: number): string | number =>
   place.isText ? `venturi ${index}` : 730_127_000_000 + index;
 

@@ -9,7 +9,7 @@ const none: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** The object, or an empty one. */
 export const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : none; // any key may be read
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : none; // Missing keys read as undefined.
 
 /** The array, or an empty one. */
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -30,7 +30,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Splits a frame whose server omitted the blank lines between events: one JSON text per line. Empty when it is not that. */
+/** Splits a frame whose server omitted the blank lines between events into one JSON text per line. Empty if it is not such a frame. */
 export function separated(frame: Frame): Frame[] {
   const lines = frame.data.split("\n").filter((line) => line.trim() !== "");
   const first = lines[0];
@@ -38,7 +38,7 @@ export function separated(frame: Frame): Frame[] {
   return lines.map((data) => ({ data, event: "" }));
 }
 
-/** For an answer without the expected count. */
+/** Throws for an answer without the expected count. */
 export function notCounted(): never {
   throw new VenturiError("provider.count", "stream_error", "the provider's answer has no number of tokens");
 }

@@ -11,9 +11,9 @@ const checksum = 4;
 const mostHeaders = 128 * 1024;
 
 /**
- * AWS's binary event stream (application/vnd.amazon.eventstream): messages of a checked prelude, typed headers, a payload and a
- * CRC over all of it. A frame's `event` is the `:event-type`; of an exception it is `exception:` and its type. The prelude is
- * checked before the rest is awaited, so a damaged length holds nothing back.
+ * AWS's binary event stream (application/vnd.amazon.eventstream): messages of a checksummed prelude, typed headers, a payload and a CRC. A
+ * frame's `event` is the `:event-type`, or `exception:` and the exception's type. The prelude is checked before the rest is awaited, so a
+ * corrupt length cannot stall the stream.
  */
 export class AwsEventStreamFrames implements Frames {
   readonly #limit: number;
@@ -42,7 +42,7 @@ export class AwsEventStreamFrames implements Frames {
     }
   }
 
-  /** A message that was cut is dropped: the decoder misses its terminator. */
+  /** Drops a truncated message; the decoder reports the missing terminator. */
   end(): void {
     this.#reset();
   }
@@ -82,7 +82,7 @@ function frameOf(message: Buffer): Frame {
   const { type, event, exception, code, said } = namesIn(message.subarray(prelude, from));
   const data = message.toString("utf8", from, body);
   if (type === "exception") return { event: `exception:${exception}`, data };
-  // An error of the transport has no payload.
+  // A transport error has no payload.
   if (type === "error") return { event: `exception:${code}`, data: JSON.stringify({ message: said }) };
   return { event, data };
 }
@@ -103,7 +103,7 @@ interface Names {
   said: string;
 }
 
-/** Bytes of a value by its type: true, false, byte, short, integer, long, bytes, string, time, UUID. */
+/** Value sizes in bytes by type: true, false, byte, short, integer, long, bytes, string, time, UUID; -1: length-prefixed. */
 const sizes = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
 const text = 7;
 

@@ -3,7 +3,7 @@ import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";
 import { SseFrames } from "./sse.ts";
 
-/** Leading bytes that decide nothing: whitespace and a byte order mark. */
+/** Leading bytes that do not decide the format: whitespace and a byte order mark. */
 const undecided = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;

@@ -46,7 +46,7 @@ export class JsonArrayFrames implements Frames {
     if (start >= 0) this.#held.append(read.subarray(start));
   }
 
-  /** Passes a truncated object on as it is; the decoder judges it. */
+  /** Passes a truncated object on unchanged; the decoder reports it. */
   end(out: Frame[]): void {
     if (this.#held.length > 0) out.push({ data: this.#held.take(new Uint8Array(0)), event: "" });
     this.#depth = 0;

@@ -33,7 +33,7 @@ export class Lines {
     this.#afterCr = last === read.length - 1 && read[last] === CR;
     if (this.#held.length > 0) this.#take(this.#held.take(read.subarray(start, last + 1)));
     else {
-      // Sockets deliver buffers already; another view of the same bytes costs as much as decoding a token.
+      // Sockets already deliver Buffers; another view would cost as much as decoding a token.
       const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
       this.#take(bytes.toString("utf8", start, last + 1));
     }
@@ -51,7 +51,7 @@ export class Lines {
     const text = this.#text;
     const position = this.#position;
     if (position >= text.length) {
-      // Until the next read, every collection would copy it.
+      // Drop the consumed text: until the next read every garbage collection would copy it.
       this.#text = "";
       this.#position = 0;
       return undefined;

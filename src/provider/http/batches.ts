@@ -12,15 +12,15 @@ export type Answer = Streaming | { readonly whole: Delta[] };
 interface Streaming {
   readonly reads: ReadBuffer;
   readonly pipeline: Pipeline;
-  /** What an answer of which nothing was understood really is, by its first bytes. */
+  /** Explains an answer that could not be decoded at all, from its first bytes (an HTML page, for example). */
   explain(error: VenturiError, head: Uint8Array): VenturiError;
 }
 
 export interface DeltaSource {
-  /** Called when the stream is first read. */
+  /** Called on the first read of the stream. */
   exchange(): Exchange;
   open(exchange: Exchange): Promise<Answer>;
-  /** Takes the deltas that ended the stream; returns whether it ended successfully. */
+  /** Inspects the deltas that ended the stream; returns whether it ended successfully. */
   ended(deltas: Delta[]): boolean;
   failure(exchange: Exchange, thrown: unknown): VenturiError;
   close(exchange: Exchange, outcome: "complete" | "abandoned"): void;
@@ -40,7 +40,7 @@ export class DeltaStream extends PolledStream<Delta[]> {
   #answer: Answer | undefined;
   #failure: { readonly error: unknown } | undefined;
   #over = false;
-  /** The first bytes, until something was understood. */
+  /** The first bytes of the answer, kept until a delta was decoded. */
   #head: Uint8Array | undefined = new Uint8Array();
 
   constructor(source: DeltaSource) {
@@ -84,7 +84,7 @@ export class DeltaStream extends PolledStream<Delta[]> {
     }
   }
 
-  /** Reported once; afterwards the stream has ended. */
+  /** Throws the error once; afterwards the stream has ended. */
   #reject(error: unknown): never {
     this.#failure = undefined;
     throw error;
@@ -100,14 +100,14 @@ export class DeltaStream extends PolledStream<Delta[]> {
       if (read === undefined) pipeline.end(deltas);
       else pipeline.push(read, deltas);
       if (this.#head !== undefined) this.#begin(this.#head, read, { answer, deltas });
-      // Once the format has ended the connection can be reused, whatever the consumer does with these deltas.
+      // The format has ended, so the connection can be reused, whatever the consumer does with these deltas.
       if (pipeline.finished) this.#end(this.#source.ended(deltas) ? "complete" : "abandoned");
       if (deltas.length > 0) return { done: false, value: deltas };
       if (pipeline.finished) return done;
     }
   }
 
-  /** Until the first delta: keeps what has come, and tells when the answer begins, or why it is none. */
+  /** Before the first delta: keeps the bytes received, and reports when the answer begins or why it is not one. */
   #begin(
     head: Uint8Array,
     read: Uint8Array | undefined,

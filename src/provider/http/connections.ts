@@ -24,7 +24,7 @@ export async function openConnections(settings: {
     keepAliveTimeout,
     uri: settings.proxy,
     ...(username !== "" && { token: basicAuthorization(username, password) }),
-    proxyTunnel: false, // only end-to-end encrypted connections need one
+    proxyTunnel: false, // Only TLS connections need a CONNECT tunnel.
     requestTls: connect,
     proxyTls: connect,
     // Used for CONNECT requests to the proxy: a proxy that does not answer counts as unreachable.

@@ -61,11 +61,11 @@ export class Deadlines {
     const onTime = () =>
       again(() => {
         if (limit === "total") return expire();
-        // If it was this process that stalled, there are bytes to read, and they are read before an immediate runs.
+        // If this process itself stalled, unread bytes are waiting; they are read before the immediate runs.
         const phase = this.#phase;
         setImmediate(() => this.#phase === phase && again(expire));
       });
-    return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers immediately
+    return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers immediately.
   }
 
   #error(limit: keyof Timeouts, ms: number): VenturiError {

@@ -73,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#dispatch(connections, { url, headers: all, body: pieces });
   }
 
-  /** Whoever fetches credentials may wait for a server that does not answer. */
+  /** Awaits work such as fetching credentials, but not past a timeout or abort. */
   #unlessStopped<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve: () => {}, reject };
@@ -93,8 +93,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
           path,
           method: "POST",
           headers: { ...headers, ...post.headers, "accept-encoding": "identity" },
-          body: post.body as string, // undici takes any iterable; its types name few
-          headersTimeout: 0, // our own timeouts apply, also through a proxy
+          body: post.body as string, // undici accepts any iterable; its types list only a few.
+          headersTimeout: 0, // Our own timeouts apply, also through a proxy.
           bodyTimeout: 0,
         },
         this,
@@ -102,7 +102,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** The answer itself has begun. */
+  /** The first delta of the answer arrived; from now on the idle timeout applies. */
   answered(): void {
     if (this.stopped === undefined) this.#deadlines.enter("idle", () => this.#reads?.quietSince);
   }
@@ -153,9 +153,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
-    if (status < 200) return; // informational; the response follows
-    controller.rawHeaders = null; // views of the first read's bytes, which would be kept as long as the stream
-    // Of a stream the first bytes may be comments: only a part of the answer ends the wait for it.
+    if (status < 200) return; // Informational; the response follows.
+    controller.rawHeaders = null; // These are views of the first read's bytes, which would stay in memory as long as the stream.
+    // The first bytes of a stream may be comments; only a delta ends the wait for the first chunk.
     this.#reads = new ReadBuffer(controller, () =>
       this.#streaming ? this.#deadlines.enter("firstToken") : this.answered(),
     );
@@ -200,7 +200,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Mistakes of a program, and arguments undici refuses, such as a header with a line break. A socket's errors are neither. */
+/** Whether the failure is a programming error, or an argument undici refuses, such as a header with a line break. */
 const isOwnFault = (thrown: unknown, code: string | undefined): boolean =>
   thrown instanceof TypeError ||
   thrown instanceof RangeError ||

@@ -6,7 +6,7 @@ const untrusted = new Set([
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
 ]);
 
-/** Why a connection failed, in plain words where Node and OpenSSL have none. */
+/** Explains a connection failure where Node and OpenSSL only give a code. */
 export function networkWords(code: string | undefined, said: string): string {
   if (
     /wrong version number|packet length too long|WRONG_VERSION_NUMBER/i.test(said) ||

@@ -1,4 +1,4 @@
-/** A request as it will be sent, for a signature over it. */
+/** A complete request, to be signed. */
 export interface Unsigned {
   readonly url: string;
   readonly body: readonly Buffer[];

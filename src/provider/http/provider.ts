@@ -41,7 +41,7 @@ export interface HttpProvider {
   readonly firstChunk?: number;
   /** The HTTP request of a generation; the configured `headers` and the trace headers are added to it. */
   request(request: GenerationRequest, mode: "stream" | "whole"): Post;
-  /** Headers that depend on the bytes of a request, such as a signature. None of their values reaches an error. */
+  /** Headers that depend on the request's bytes, such as a signature. Their values are redacted from errors. */
   sign?(request: Unsigned): Promise<Readonly<Record<string, string>>>;
   /** Decodes a complete JSON answer; `text` is the answer as it was received. Throws a VenturiError when it reports an error. */
   collect(json: unknown, text: string): Generation;
@@ -118,9 +118,9 @@ function embeddingOf(client: Client, { embedding }: HttpProvider): Pick<Provider
 class Client {
   readonly #provider: HttpProvider;
   readonly #secrets: Secrets;
-  /** By connect timeout, which is a property of a connection and not of a request. */
+  /** By connect timeout, which undici sets per connection, not per request. */
   readonly #connections = new Map<number, Promise<Dispatcher>>();
-  /** A connection that just became free is reused only in the next turn of the event loop. */
+  /** A connection that just became free can be reused only in the next turn of the event loop. */
   #turn: Promise<void> | undefined;
 
   constructor(provider: HttpProvider) {
@@ -163,7 +163,7 @@ class Client {
   }
 
   close(): void {
-    for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // reported to the request
+    for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // Failures to open are reported to the request.
     this.#connections.clear();
   }
 
@@ -253,7 +253,7 @@ class Client {
   }
 }
 
-/** A request that cannot be built is our fault or the caller's: the provider has not been asked. */
+/** Errors while building a request are our fault or the caller's: the provider was not asked. */
 function built(op: ProviderOp, build: () => Post): Post {
   try {
     return build();

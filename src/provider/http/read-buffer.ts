@@ -8,7 +8,7 @@ export interface Source {
 }
 
 const highWaterMark = 64 * 1024;
-/** Never pushed to. */
+/** Shared empty array; never pushed to. */
 const none: Buffer[] = [];
 
 /**
@@ -77,7 +77,7 @@ export class ReadBuffer {
 
   push(piece: Buffer): void {
     if (this.#discarding || piece.length === 0) return;
-    // A literal has room for one; a push to an empty array reserves seventeen, and nearly every wait ends with one piece.
+    // A literal reserves one slot, a push to an empty array seventeen; nearly every wait ends with one piece.
     if (this.#bytes === 0) this.#pieces = [piece];
     else this.#pieces.push(piece);
     this.#bytes += piece.length;
@@ -106,13 +106,13 @@ export class ReadBuffer {
     wake?.();
   }
 
-  /** A field, so that a wait allocates no closure of its own. */
+  /** A field, so that waiting allocates no closure. */
   readonly #wait = (resolve: () => void): void => {
     this.#wake = resolve;
   };
 }
 
-/** Filled by every read of every socket; what was read is copied before the next. */
+/** Every socket reads into this buffer; the data is copied out before the next read. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** A socket and its latest read, until the parser takes it. */
@@ -128,7 +128,7 @@ interface DirectSocket extends Socket {
 export const directReads: OnReadOpts = {
   buffer: shared,
   callback(this: Socket, bytes: number): boolean {
-    const socket = this as DirectSocket; // completed here, at its first read
+    const socket = this as DirectSocket; // The remaining fields are set here, at the first read.
     if (socket.read !== readDirectly) Object.assign(socket, { read: readDirectly, justRead: undefined });
     const read = Buffer.from(shared.subarray(0, bytes));
     if (socket.readableLength > 0) return socket.push(read);

@@ -119,7 +119,7 @@ const requestId = (headers: HttpHeaders): { requestId?: string } => {
   return id === undefined ? {} : { requestId: id };
 };
 
-/** Waiting does not help against these, although the status suggests it. */
+/** Quota errors that waiting does not fix, although their status suggests it. */
 const exhausted = /insufficient_quota|billing|spend_limit|credit balance|quota_exceeded/i;
 
 interface RetryHints {

@@ -3,20 +3,20 @@ import { redactor } from "../../core/values/redact.ts";
 
 type Mask = (text: string) => string;
 
-/** Values kept of requests that are signed one by one. */
+/** How many per-request secrets are remembered. */
 const mostLearned = 64;
 
 /** Redacts the given values from whatever a server echoes. */
 export class Secrets {
   readonly #masks: readonly Mask[];
-  /** Of requests under way, newest last. */
+  /** Secrets of requests in progress, newest last. */
   readonly #learned = new Map<string, Mask>();
 
   constructor(values: readonly (string | undefined)[]) {
     this.#masks = values.map((value) => redactor({ secret: value }));
   }
 
-  /** A value that one request is sent with, such as a token that lasts an hour. */
+  /** Also redacts a value sent with one request only, such as a short-lived token. */
   learn(value: string): void {
     const mask = this.#learned.get(value) ?? redactor({ secret: value });
     this.#learned.delete(value);
@@ -36,7 +36,7 @@ export class Secrets {
     const causeIsSafe = error.cause === undefined || VenturiError.isInstance(error.cause);
     if (message === error.message && cleanDetails === details && causeIsSafe) return error;
     return new VenturiError(error.op, error.code, message, {
-      ...(cleanDetails !== undefined && { details: JSON.parse(cleanDetails) as Record<string, unknown> }), // was one before
+      ...(cleanDetails !== undefined && { details: JSON.parse(cleanDetails) as Record<string, unknown> }), // The details were an object before.
     });
   }
 }

@@ -5,8 +5,8 @@ import { header } from "./response-error.ts";
 const shown = 200;
 
 /**
- * The error of an answer of which nothing was understood, with what it was instead: a proxy's login page and an empty body also
- * come with status 200. Errors that the provider itself sent stay as they are.
+ * Adds to the error of an undecodable answer what was received instead: a proxy's login page or an empty body also come with status 200.
+ * Errors sent by the provider itself stay unchanged.
  */
 export function explained(error: VenturiError, { status, headers }: Opened, head: Uint8Array): VenturiError {
   if (error.code !== "stream_error") return error;
@@ -21,7 +21,7 @@ export function explained(error: VenturiError, { status, headers }: Opened, head
   }
   if (/^text\/html\b/i.test(contentType)) {
     const message = `${what}, not with its stream: is it a proxy's or a login page? It begins with: ${began}`;
-    // Asking again brings the same page.
+    // Not retryable: the same page would come back.
     return new VenturiError(error.op, "unavailable", message, { details: { ...facts, page: true, retry: false } });
   }
   const encoding = header(headers, "content-encoding") ?? "identity";
@@ -34,7 +34,7 @@ export function explained(error: VenturiError, { status, headers }: Opened, head
   return new VenturiError(error.op, error.code, message, { details: facts });
 }
 
-/** On one line, without what may be a token. */
+/** The beginning on one line, without anything that may be a token. */
 function beginningOf(head: Uint8Array): string {
   const text = Buffer.from(head)
     .toString("utf8")

@@ -5,7 +5,7 @@ import type { ReadBuffer } from "./read-buffer.ts";
 import { header } from "./response-error.ts";
 import { explained } from "./strange-answer.ts";
 
-/** How much of a page is read to say what it was, bytes. */
+/** How many bytes of a page are read to describe it. */
 export const pageSize = 512;
 
 export const noStream = new VenturiError("provider.stream", "stream_error", "the provider's answer is a page");
@@ -40,7 +40,7 @@ export async function readSome(reads: ReadBuffer, limit: number): Promise<Buffer
   return Buffer.concat(pieces).subarray(0, limit);
 }
 
-/** As `parsed`; what is no JSON is explained by its kind and first bytes. */
+/** As `parsed`; a body that is not JSON is described by its type and first bytes. */
 export function parsedOf(opened: Opened, body: string): unknown {
   try {
     return parsed(body);
