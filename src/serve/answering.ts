@@ -5,10 +5,10 @@ import { isJsonObject } from "./json-rpc.ts";
 
 const mostShown = 2_000;
 
-/** What a person is asked, in words. */
+/** The question a person is asked, as text. */
 export function questionWords(agent: string | undefined, question: PendingQuestion): string {
   const { name, arguments: given, reason, origin, message, url } = question;
-  // Few clients open addresses themselves, and only those that say so may be sent one; everybody can read it.
+  // The address goes into the text: few clients open URLs themselves, and only those that announce it may be sent one.
   if (message !== undefined) return url === undefined ? message : `${message}\n${url}`;
   const shown = JSON.stringify(given);
   const values = shown.length > mostShown ? `${shown.slice(0, mostShown)}…` : shown;
@@ -16,7 +16,7 @@ export function questionWords(agent: string | undefined, question: PendingQuesti
   return reason === undefined ? what : `${what}\n${reason}`;
 }
 
-/** What a person said: `content` are the values of a form, or `{ answer }` where a text was asked for. */
+/** A person's reply: `content` holds the values of a form, or `{ answer }` for a text question. */
 export interface Reply {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: unknown;
@@ -29,14 +29,14 @@ export interface GivenReply {
   readonly by: string;
 }
 
-/** Passes a person's answer on to the run. Rejects with `invalid_input` for values that do not fit: the question stays open. */
+/** Passes a person's answer to the run. Rejects with `invalid_input` if the values do not fit; the question stays open. */
 export async function answerQuestion(runs: Runs, run: string, { call, reply, by }: GivenReply): Promise<void> {
   const open = (await runs.pending(run)).find((question) => question.call === call);
-  if (open === undefined) return; // answered elsewhere
+  if (open === undefined) return; // Already answered elsewhere.
   await runs.signal(run, "approve", { call, by, ...verdictOf(open, reply) }, `approve:${call}`);
 }
 
-/** As `answerQuestion`; false for values that do not fit. */
+/** As `answerQuestion`, but returns false if the values do not fit. */
 export async function tryAnswer(runs: Runs, run: string, given: GivenReply): Promise<boolean> {
   try {
     await answerQuestion(runs, run, given);

@@ -3,11 +3,11 @@ import { z } from "zod";
 interface ChannelDefaults {
   readonly prefix: string;
   readonly onDisconnect: "continue" | "cancel";
-  /** What the clients of this channel expect, for the description of `onDisconnect`. */
+  /** What this channel's clients expect; part of the description of `onDisconnect`. */
   readonly expected: string;
 }
 
-/** Options of a channel that serves another API's clients. */
+/** Options of a channel that serves clients of another vendor's API. */
 export const channelOptions = ({ prefix, onDisconnect, expected }: ChannelDefaults) =>
   z.strictObject({
     prefix: z

@@ -4,7 +4,7 @@ import type { Runs } from "../core/ports/runs.ts";
 import type { ListQuery } from "../core/run/list-query.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 
-/** A file that a caller has uploaded, to be named in later requests. */
+/** A file uploaded by a caller, for use in later requests. */
 export interface StoredFile {
   readonly run: string;
   readonly name: string;
@@ -18,24 +18,24 @@ export interface StoredFile {
 
 export interface NewFile {
   readonly name: string;
-  /** By the name's extension when absent. */
+  /** Derived from the name's extension when absent. */
   readonly mediaType?: string;
   readonly purpose: string;
   readonly bytes: Uint8Array;
-  /** How long it is kept, ms; 30 days when absent, which is also the most. */
+  /** How long it is kept, ms; default and maximum 30 days. */
   readonly keep?: number;
 }
 
-/** The metadata that finds files among runs. */
+/** Metadata key that marks runs which are files. */
 const mark = "venturi_file";
 const month = 30 * 24 * 3600_000;
 const own = /^file[-_](run_[0-9a-z]+)$/;
-/** Of journals that cannot filter: runs looked through for files. */
+/** Runs searched for files in journals that cannot filter by metadata. */
 const mostLookedAt = 1000;
 
 /**
- * Uploaded files. Each is a run that calls no model: its bytes are a blob of the journal by their hash, it belongs to the caller's
- * tenant, and it survives restarts, is exported and erased like any other.
+ * Uploaded files. Each is a run without a model call, whose bytes are a blob in the journal: so it belongs to the caller's tenant, survives
+ * restarts, and is exported and erased like any run.
  */
 export class Files {
   readonly #runs: Runs;
@@ -64,7 +64,7 @@ export class Files {
       metadata: { [mark]: true },
       channel: { file: { name, purpose, size: bytes.length, expires } },
     });
-    for await (const _ of this.#runs.follow(run, { channel: "files" })); // ends once stored
+    for await (const _ of this.#runs.follow(run, { channel: "files" })); // Ends once the file is stored.
     await this.#sweep();
     return { run, name, mediaType: type, purpose, size: bytes.length, created: Date.now(), expires };
   }
@@ -93,7 +93,7 @@ export class Files {
     return (await this.#all()).filter(({ expires }) => expires > now);
   }
 
-  /** Expired files of the caller are erased when it uploads another. */
+  /** Erases the caller's expired files; called on each upload. */
   async #sweep(): Promise<void> {
     const now = Date.now();
     for (const { run, expires } of await this.#all()) if (expires <= now) await this.#runs.remove(run);
@@ -146,7 +146,7 @@ const partOf = ({ request }: RunRow): FilePart | undefined => {
 };
 
 function fileOf(row: RunRow): StoredFile | undefined {
-  const noted = row.request.channel?.file as Pick<StoredFile, "name" | "purpose" | "size" | "expires"> | undefined; // written by `add`
+  const noted = row.request.channel?.file as Pick<StoredFile, "name" | "purpose" | "size" | "expires"> | undefined; // Written by `add`.
   const part = partOf(row);
   if (noted === undefined || part === undefined) return undefined;
   return { ...noted, run: row.run, mediaType: part.mediaType, created: row.createdAt };
@@ -176,7 +176,7 @@ const types: Readonly<Record<string, string>> = {
 /** The media type that a file's name implies. */
 const typeByName = (name: string): string | undefined => types[/\.([a-z\d]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""];
 
-/** An uploaded form: its one file, and the other fields. */
+/** Parses an uploaded form: one file and the other fields. */
 export async function readForm(
   body: unknown,
   contentType: string | undefined,
@@ -194,14 +194,14 @@ export async function readForm(
   const fields = new Map<string, string>();
   for (const [name, value] of form) if (typeof value === "string") fields.set(name, value);
   const [type = ""] = file.type.split(";", 1);
-  // Text is what a form's file without a type is taken for: then its name knows better.
+  // Clients send text/plain for files of unknown type; then the extension is more reliable.
   const isVague = type === "text/plain" && typeByName(file.name) !== undefined;
   const isType = /^[\w.+-]+\/[\w.+-]+$/.test(type) && type !== "application/octet-stream";
   const said = isType && !isVague ? { mediaType: type } : {};
   return { file: { name: file.name, ...said, bytes: new Uint8Array(await file.arrayBuffer()) }, fields };
 }
 
-/** Loads the files that a request names, together at most `most` bytes: one request may name a file any number of times. */
+/** Loads the files a request refers to, at most `most` bytes in total, since one request may repeat a file any number of times. */
 export class NamedFiles {
   readonly #files: Files;
   readonly #loaded = new Map<string, Promise<StoredFile & { readonly data: string }>>();

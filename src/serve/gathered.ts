@@ -2,16 +2,16 @@ import type { Runs } from "../core/ports/runs.ts";
 import type { EventOf, RunEvent } from "../core/run/events.ts";
 import { isMediaType } from "../core/values/media-type.ts";
 
-/** An image or a file that a tool of a run gave. */
+/** An image or file produced by a tool of the run. */
 export interface Gathered {
   readonly mediaType: string;
   readonly name?: string;
   readonly hash?: string;
-  /** Base64; absent beyond the bound. */
+  /** Base64; absent beyond the size limit. */
   readonly data?: string;
 }
 
-/** What the run's tools gave beside text, each once, with its bytes up to `mostBytes` of them together. */
+/** Images and files that the run's tools produced, each once, with data up to `mostBytes` in total. */
 export async function gatheredIn(runs: Runs, run: string, mostBytes: number): Promise<Gathered[]> {
   const gathered = new Map<string, Gathered>();
   let after: number | undefined = 0;

@@ -1,7 +1,7 @@
 export type RpcId = string | number;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Codes of JSON-RPC itself. */
+/** Error codes defined by JSON-RPC. */
 export const jsonRpcCodes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -10,7 +10,7 @@ export const jsonRpcCodes = {
   internal: -32603,
 } as const;
 
-/** An answer of a protocol over JSON-RPC that is no result. */
+/** An error reply of a protocol over JSON-RPC. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -36,7 +36,7 @@ export const rpcFailure = (id: RpcId | null, { code, message, data }: RpcError):
   error: { code, message, ...(data === undefined ? {} : { data }) },
 });
 
-/** A text among the parameters. */
+/** Reads a string parameter; throws if it is missing. */
 export function rpcText(params: JsonObject, name: string): string {
   const value = params[name];
   if (typeof value === "string" && value !== "") return value;

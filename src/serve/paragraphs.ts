@@ -1,25 +1,25 @@
 import type { RunEvent } from "../core/run/events.ts";
 
-/** Separates the texts of rounds where a wire has one text for all of them. */
+/** Separates the texts of rounds on wires that have a single text. */
 export class Paragraphs {
   /** The round of the last text. */
   round = 0;
   #goesOn = false;
 
-  /** What precedes the first text of another round. */
+  /** The separator before the first text of a round. */
   begin(round: number): string {
     const gap = this.round === 0 || this.#goesOn ? "" : "\n\n";
     this.round = round;
     return gap;
   }
 
-  /** A vendor's pause is in the middle of an answer. */
+  /** After a vendor's pause the answer continues, so no separator follows. */
   note(event: RunEvent): void {
     if (event.type === "round.finished") this.#goesOn = event.finish === "pause";
   }
 }
 
-/** The text of a run that was not retracted, its rounds as paragraphs: what a stream of it says. */
+/** The run's unretracted text, with rounds as paragraphs: the same text as its stream. */
 export class RoundTexts {
   readonly #paragraphs = new Paragraphs();
   #settled = "";

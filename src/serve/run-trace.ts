@@ -2,21 +2,21 @@ import { type Clock, systemClock } from "../core/ports/clock.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import type { RunEvent } from "../core/run/events.ts";
 
-/** How long a run that is about to start is waited for, ms, and how often it is looked at. */
+/** How long to wait for the trace of a run about to start, ms, and how often to check. */
 const patience = 250;
 const interval = 10;
 
-/** Runs whose trace is remembered: the event that has it can be as large as the run's input. */
+/** How many runs' traces are cached; the event that holds one can be as large as the run's input. */
 const mostKnown = 10_000;
 const known = new Map<string, Promise<string | undefined>>();
 
-/** An imported run may say anything: only a trace context goes into a header. */
+/** Validates the trace: an imported run may contain anything, and this goes into a header. */
 export const asTrace = (trace: string | undefined): string | undefined =>
   trace !== undefined && trace.length === 55 && /^[0-9a-f-]+$/.test(trace) ? trace : undefined;
 
 /**
- * The trace context of the run's root span, from its events, for a caller that may see the run. Undefined for a run that was not
- * traced, or that waits in the queue: its trace begins when a worker takes it.
+ * The trace context of the run's root span, from its events, for a caller that may see the run. Undefined for a run that was not traced or
+ * is still queued: its trace begins when a worker claims it.
  */
 export function runTrace(
   runs: Pick<Runs, "get" | "events">,
@@ -28,7 +28,7 @@ export function runTrace(
   const found = find(runs, run, clock);
   known.set(run, found);
   if (known.size > mostKnown) known.delete(known.keys().next().value ?? run);
-  const forget = () => known.delete(run); // it may have one later
+  const forget = () => known.delete(run); // It may get one later.
   found.then((trace) => trace === undefined && forget(), forget);
   return found;
 }
@@ -39,7 +39,7 @@ async function find(runs: Pick<Runs, "get" | "events">, run: string, clock: Cloc
     const started = await eventAfter(runs, run, 0);
     if (started?.type === "run.started") {
       if (started.trace !== undefined || started.fork === undefined) return asTrace(started.trace);
-      // A fork's beginning is the original's; its own trace starts with its first step.
+      // A fork's first events are copies; its own trace starts with the event after them.
       const own = await eventAfter(runs, run, started.fork.after);
       if (own !== undefined) return own.type === "run.resumed" ? asTrace(own.trace) : undefined;
     }

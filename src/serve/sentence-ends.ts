@@ -23,10 +23,10 @@ const abbreviations = new Set(
     .split(/\s+/),
 );
 
-/** They never end a sentence before a number; alone they do ("No."). */
+/** Never end a sentence before a number, but do when alone ("No."). */
 const beforeNumbers = new Set("no nos p ch sec art nr n núm č sz št op eq ex".split(" "));
 
-/** In languages that write days as "3." */
+/** Months of languages that write days as "3." */
 const months = `
   januar februar märz april mai juni juli august september oktober november dezember
   jänner marts maj juli oktober december mars juni
@@ -51,9 +51,9 @@ const closers = `["'”’»)\\]]`;
 const unspaced = new RegExp(`[.!?]${closers}*$`);
 const quotedEnd = new RegExp(`[.!?…]${closers}+\\s+$`);
 
-/** Whether the sentence that seems to end after `text` continues with `after`; true also while that is undecided. */
+/** Whether the text that seems to end a sentence continues with `after`; also true while undecided. */
 export function goesOn(text: string, after: string): boolean {
-  const before = text.length > longest ? `x${text.slice(-longest)}` : text; // the rules look at the last words only
+  const before = text.length > longest ? `x${text.slice(-longest)}` : text; // The rules only look at the last words.
   if (listNumber.test(before) || singleLetter.test(before)) return true;
   // "https://x.test/a?b=1", "node.js": no space follows, and the script is not one written without spaces.
   if (unspaced.test(before)) return after !== "" && !/^\s/.test(after) && !ideographs.test(after);

@@ -36,9 +36,9 @@ export interface ServedRun {
   readonly after?: number;
   /** Ends the stream after this event although the run continues. */
   readonly until?: (event: RunEvent) => boolean;
-  /** The headers that tell the limit of tokens per minute, as it stands when it is called. */
+  /** Headers with the current limit of tokens per minute. */
   readonly rate?: () => Promise<Record<string, string>>;
-  /** False: it was started by this request, so its first event is still to come. */
+  /** False: started by this request, so its first event is still to come. */
   readonly existing?: boolean;
 }
 
@@ -48,9 +48,9 @@ export interface Opening {
   readonly reply: HttpReply;
   readonly channel: string;
   readonly onDisconnect: "continue" | "cancel";
-  /** What happens to fields that cannot reach the model; reported by default. */
+  /** What to do about fields that cannot reach the model; default: report them. */
   readonly compat?: Compat;
-  /** How this API's clients read rate limits. */
+  /** Formats rate limits for this API's clients. */
   readonly rates?: RateHeaders;
 }
 
@@ -65,7 +65,7 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
     { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
   );
   nameRun(reply, run);
-  // A stream's headers do not wait for `round.started`, which has the complete list; what the channel itself drops is known now.
+  // A stream's headers do not wait for `round.started`, which has the complete list, so only fields dropped by the channel are listed.
   if (request.unsent !== undefined && request.unsent.length > 0)
     reply.header(warningsHeader, warningsText(request.unsent));
   const served = { host, runs, run, reply, channel, onDisconnect, existing };
@@ -74,7 +74,7 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   return {
     ...served,
     rate: async () => {
-      // A header must not cost the answer.
+      // A failing header must not fail the answer.
       const state = await rate().catch((thrown: unknown) =>
         host.log.warn("the limit of tokens could not be read", { run, error: messageOf(thrown) }),
       );
@@ -83,7 +83,7 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   };
 }
 
-/** The reply is about this run. Its `traceparent` is the run's, once known, and not that of the request. */
+/** Names the run in the response headers. `traceparent` becomes the run's, once known, instead of the request's. */
 export function nameRun(reply: Pick<HttpReply, "header" | "removeHeader">, run: string): void {
   reply.header("x-venturi-run", run);
   reply.removeHeader("traceparent");
@@ -115,7 +115,7 @@ export async function streamRun(
     ...(heartbeat === undefined ? {} : { heartbeat }),
   });
   const { after = 0, until } = served;
-  // Whoever resumes may wait long for the next event.
+  // A resuming client may wait long for the next event, so send the headers now.
   if (after > 0 && refused === undefined) writer.open();
   try {
     const followed = runs.follow(run, { after, signal: writer.gone, channel });
@@ -160,7 +160,7 @@ const isPreliminary = (event: RunEvent): boolean =>
 class FromFirstOutput extends PolledStream<Batch> {
   readonly #batches: PolledStream<Batch>;
   readonly #refuse: (error: ErrorJson, events: Batch) => boolean;
-  /** Sees the events at once: the headers may be sent before the first output. */
+  /** Called immediately: headers may be sent before the first output. */
   readonly #note: (event: RunEvent) => void;
   #held: Batch | undefined = [];
 
@@ -198,10 +198,10 @@ class FromFirstOutput extends PolledStream<Batch> {
   }
 }
 
-/** A model is asked once its tokens have been set aside: from then on the limit can be told. */
+/** A model is asked only after its tokens were reserved; from then on the limit's state is known. */
 const isAsked = (event: RunEvent): boolean => event.type === "round.started" || !isPreliminary(event);
 
-/** Holds the events back from the first model's on until the headers tell the limit. */
+/** Holds events back from the first model request on until the rate limit headers are set. */
 async function* tellingRate(
   batches: AsyncIterable<Batch>,
   rate: () => Promise<Record<string, string>>,
@@ -242,7 +242,7 @@ export async function awaitRun(
   return last;
 }
 
-/** Passes the run through; the response's headers name its trace and the fields its models did not receive. */
+/** Passes the batches through, adding the trace and unsent fields to the response headers. */
 async function* noted(
   batches: AsyncIterable<readonly RunEvent[]>,
   reply: HttpReply,
@@ -262,7 +262,7 @@ async function* noted(
   }
 }
 
-/** Whoever resumes, or reads a fork, may not see the event that has the trace. */
+/** Looks up the trace for a resumed run or a fork, whose reader may not see the event that contains it. */
 async function traceExisting({ runs, run, reply, host }: ServedRun): Promise<void> {
   nameRun(reply, run);
   const trace = await runTrace(runs, run).catch((thrown: unknown) => {

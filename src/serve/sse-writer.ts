@@ -27,7 +27,7 @@ export interface ReaderLimits {
   readonly slowReader: number;
   readonly keepAlive: number;
   readonly stalled: number;
-  /** What a single piece beyond `slowReader` is charged to, by Node's request. */
+  /** The memory account charged for a single piece beyond `slowReader`, by Node's request object. */
   account?(request: unknown): Account;
 }
 
@@ -39,16 +39,16 @@ export interface PlainResponse {
   readonly body: unknown;
 }
 
-/** A reader with this many bytes waiting is behind. */
+/** A reader with this many pending bytes counts as slow. */
 const slow = 16 * 1024;
 
 /** How long headers wait for the first event, which has the run's trace id; then they are sent without it. */
 const headerPatience = 500;
 
 /**
- * A server-sent event stream on a hijacked reply. Buffers at most `slowReader` bytes: `write` returns a promise when the caller
- * must wait (backpressure). A reader that consumes nothing for `stalled` ms is disconnected. `gone` aborts when the reader left
- * or was disconnected before the end.
+ * A server-sent event stream on a hijacked reply. Buffers at most `slowReader` bytes; `write` returns a promise when the caller must wait
+ * (backpressure). A reader that consumes nothing for `stalled` ms is disconnected. `gone` aborts when the reader left or was disconnected
+ * before the end.
  */
 export class SseWriter {
   readonly #response: ServerResponse;
@@ -58,14 +58,14 @@ export class SseWriter {
   readonly #gone = new AbortController();
   readonly gone: AbortSignal = this.#gone.signal;
   /**
-   * Chunked encoding is done here: Node writes a chunk's length, text and end as separate buffers, which costs a third more per
-   * event. HTTP/1.0 clients get no chunks.
+   * Chunked encoding is done here, since Node writes a chunk's length, text and end as separate buffers, a third more work per event.
+   * HTTP/1.0 clients get no chunks.
    */
   readonly #framed: boolean;
   readonly #heartbeat: () => string;
   readonly #stall: StallWatch;
   #stopTimer: () => void;
-  /** A quarter of what may wait: a page of events that was read for the reader waits too, as values and as text. */
+  /** A quarter of the allowed buffer: a page of events already read for the reader takes memory too, both parsed and encoded. */
   readonly #highWaterMark: number;
   #overdraft: Charge | undefined;
   #lastWrite = 0;
@@ -108,23 +108,23 @@ export class SseWriter {
     if (!this.#response.headersSent) this.#open();
     this.#lastWrite = this.#clock.monotonic();
     const piece = this.#framed ? chunk(text) : text;
-    // A text that waits is copied once more when its turn comes; bytes are not, and are not in the heap.
+    // A queued string would be copied again when its turn comes; a Buffer is not, and lives outside the heap.
     const taken = this.#response.write(this.#response.writableLength < slow ? piece : Buffer.from(piece));
-    // No drain follows a write that was taken.
+    // After an accepted write there is no drain event.
     if (taken || this.#response.writableLength <= this.#highWaterMark) return undefined;
     if (this.#response.writableLength > this.#limits.slowReader) this.#overdraw();
     this.#drained ??= Promise.withResolvers<void>();
     return this.#drained.promise;
   }
 
-  /** One piece is larger than all that may wait: it counts as what its reader's tenant holds, or the reader is cut. */
+  /** A single piece exceeds the buffer limit: charge it to the tenant's memory account, or disconnect the reader. */
   #overdraw(): void {
     if (this.#overdraft !== undefined) return;
     try {
       const account = this.#limits.account?.(this.#response.req);
       this.#overdraft = account?.charge(this.#response.writableLength, "reply");
     } catch {
-      this.destroy(); // it can resume when there is room
+      this.destroy(); // The reader can resume when there is room.
     }
   }
 
@@ -153,19 +153,19 @@ export class SseWriter {
     return true;
   }
 
-  /** Adds an event's contribution to the headers. */
+  /** Adds what the event contributes to the headers. */
   note(event: RunEvent): void {
     if (event.type === "run.started" && asTrace(event.trace) !== undefined)
       this.header("traceparent", event.trace ?? "");
     if (event.type === "round.started" && event.warnings) this.header(warningsHeader, warningsText(event.warnings));
   }
 
-  /** Cuts the connection so that the reader resumes: what follows is unknown. */
+  /** Cuts the connection so that the reader resumes. */
   destroy(): void {
     this.#response.destroy();
   }
 
-  /** Sends the headers now, when the first event cannot add to them. */
+  /** Sends the headers now; the first event has nothing to add to them. */
   open(): void {
     this.#open();
     this.#response.flushHeaders();
@@ -203,7 +203,7 @@ export class SseWriter {
   };
 }
 
-/** Made once: every connection ends with it, and without a reason `abort` makes an error with a stack each time. */
+/** Shared: every connection ends with it, and `abort()` without a reason would create an error with a stack each time. */
 const clientGone = new VenturiError("run.response", "stream_interrupted", "the client is gone");
 
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
@@ -211,10 +211,7 @@ const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}
 /** Flush threshold within a batch, so that a large batch cannot exceed the limit by much. */
 const piece = 64 * 1024;
 
-/**
- * Writes each batch in one call. Ends with the batches, or when the reader is gone; `project` maps an event to the channel's
- * wire.
- */
+/** Writes each batch in one call. Ends with the batches or when the reader is gone; `project` maps an event to the channel's wire. */
 export async function writeBatches(
   batches: AsyncIterable<readonly RunEvent[]>,
   writer: SseWriter,
@@ -237,7 +234,7 @@ export async function writeBatches(
   }
 }
 
-/** Undefined when nothing has to be awaited, as with most tokens. */
+/** Undefined when there is nothing to await, as for most tokens. */
 function writeBatch(
   batch: readonly RunEvent[],
   writer: SseWriter,
@@ -245,7 +242,7 @@ function writeBatch(
 ): Promise<void> | undefined {
   let text = "";
   for (let index = 0; index < batch.length; index++) {
-    const event = batch[index] as RunEvent; // below the length
+    const event = batch[index] as RunEvent; // `index` is below the length.
     writer.note(event);
     text += project(event);
     if (text.length < piece) continue;

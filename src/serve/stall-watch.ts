@@ -18,7 +18,7 @@ export class StallWatch {
     this.#stalled = stalled;
     this.#timer = setInterval(() => this.#look(), Math.max(1, limit / 4));
     this.#timer.unref();
-    // An idle peer is not a stall; clears the timeout an earlier request on the connection may have set.
+    // An idle peer is not stalled. Also clears a timeout set by an earlier request on this connection.
     socket.setTimeout(0);
   }
 
@@ -42,7 +42,7 @@ export class StallWatch {
 /** Fingerprint of the data pending for the peer in Node and libuv; undefined when nothing is pending. */
 function waitingIn(socket: Socket): string | undefined {
   if (socket.writableLength === 0) return undefined;
-  // The kernel's progress within a large write shows only here; not in Node's types.
+  // Only libuv's queue shows progress within a large write; not in Node's types.
   const handle = (socket as { _handle?: { writeQueueSize?: number } })._handle;
   return `${socket.bytesWritten - socket.writableLength} ${handle?.writeQueueSize ?? 0}`;
 }

@@ -3,7 +3,7 @@ import type { RunEvent } from "../core/run/events.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the vendor says of its answer as a whole, for a channel of the same wire. Of several generations the last one counts. */
+/** The vendor's fields about its answer as a whole, for a channel of the same wire. The last generation wins. */
 export class VendorAnswer {
   readonly #wire: string;
   #fields: Record<string, unknown> = {};
@@ -15,14 +15,14 @@ export class VendorAnswer {
     this.#wire = wire;
   }
 
-  /** Takes any event; true when fields of the answer have come or gone. */
+  /** Returns true when fields of the answer were added or removed. */
   add(event: RunEvent): boolean {
     switch (event.type) {
       case "round.started":
         return this.#clear();
       case "provider.activity":
         if (event.kind !== "response" || event.wire !== this.#wire) return false;
-        this.#fields = { ...this.#fields, ...(event.data as Fields) }; // written as such
+        this.#fields = { ...this.#fields, ...(event.data as Fields) }; // Written as an object.
         return true;
       case "generation.finished":
         this.#generations += 1;
@@ -38,7 +38,7 @@ export class VendorAnswer {
     return this.#fields;
   }
 
-  /** The run's usage, `own`, as the vendor wrote it; of several generations, or with other costs, with the run's own totals. */
+  /** The run's usage in the vendor's own form; for several generations, or costs beyond the model's, with the run's totals in `own`. */
   usage(own: Fields, total: Usage): Fields {
     const [first] = this.#usages;
     if (first === undefined || this.#usages.length !== this.#generations) return own;
@@ -64,12 +64,12 @@ export class VendorAnswer {
 const sameCounts = (total: Usage, spent: Usage | undefined): boolean =>
   spent !== undefined && total.inputTokens === spent.inputTokens && total.outputTokens === spent.outputTokens;
 
-/** Names whose text is not continued by the next piece. */
+/** Fields whose text is not continued by the next piece. */
 const repeated: ReadonlySet<string> = new Set(["id", "type", "index", "format"]);
 
 /**
- * Two objects as one: lists one after the other, objects field by field. Numbers are added up with `sum`, texts continued with
- * `text`; otherwise the later one counts.
+ * Merges two objects: lists are concatenated, objects merged field by field. Numbers are added with `sum`, texts joined with `text`;
+ * otherwise the later value wins.
  */
 export function joined(one: Fields, other: Fields, how: "sum" | "text" | "last"): Record<string, unknown> {
   const all: Record<string, unknown> = { ...one };

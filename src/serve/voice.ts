@@ -11,7 +11,7 @@ export interface Utterance {
   readonly frames: AsyncIterable<Uint8Array>;
 }
 
-/** Text to speech. `undefined` for text with nothing to speak, such as code. */
+/** Text to speech. Returns undefined when there is nothing to speak, such as code. */
 export interface Voice {
   speak(text: string, signal: AbortSignal): Promise<Utterance | undefined>;
 }

@@ -9,7 +9,7 @@ import { base64OfPieces, bytesOfBase64, bytesOfText, hashOf, piecesOf, textOfPie
 const inlineLimit = 16 * 1024;
 /** Longer message texts go to the blob store too, leaving their first `shown` characters inline as a preview. */
 const textLimit = 64 * 1024;
-/** When all texts of a message together exceed this, shorter ones go there too. */
+/** When the texts of all messages together exceed this, shorter ones go there too. */
 const muchText = 1024 * 1024;
 const shorterLimit = 4 * 1024;
 const shown = 1_000;

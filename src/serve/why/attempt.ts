@@ -33,7 +33,7 @@ export class Attempt {
       "text" in event ? event.text.length : event.type === "tool_call.delta" ? event.arguments.length : 0;
   }
 
-  /** It lasted until here at least. */
+  /** Extends the attempt up to this time. */
   goOn(at: number): void {
     const gap = at - this.#at;
     this.#at = Math.max(this.#at, at);

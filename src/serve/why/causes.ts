@@ -2,24 +2,24 @@ import type { Code } from "../../core/errors/codes.ts";
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { TimePart } from "../../core/run/time-parts.ts";
 
-/** What a cause means, and what it is found by. */
+/** Explanation of a cause, and how it is recognised. */
 interface CauseFacts {
   readonly means: string;
-  /** Most of the time went into this part. */
+  /** Matches when most of the time went into this part. */
   readonly part?: TimePart;
-  /** The run failed with one of these codes. */
+  /** Matches runs that failed with one of these codes. */
   readonly codes?: readonly Code[];
-  /** A provider's error has one of these codes, statuses or details; details are most specific, codes least. */
+  /** Matches a provider error by code, status or details; details are most specific, codes least. */
   readonly provider?: {
     readonly codes?: readonly Code[];
     readonly statuses?: readonly number[];
     readonly details?: Readonly<Record<string, unknown>>;
   };
-  /** The run ended like this. */
+  /** Matches runs that finished with one of these reasons. */
   readonly finishes?: readonly string[];
 }
 
-/** All causes that `why` reports. `docs/why.md` lists the same. */
+/** All causes that `why` reports; `docs/why.md` has the same list. */
 const table = {
   backoff: { means: "the provider refused for a while and Venturi waited before it asked again", part: "backoff" },
   provider_slow: { means: "the model took long until its first token", part: "providerWait" },
@@ -125,7 +125,7 @@ export type Cause = keyof typeof table;
 export const causes: Readonly<Record<Cause, CauseFacts>> = table;
 
 const find = (fits: (facts: CauseFacts) => boolean | undefined): Cause | undefined =>
-  (Object.keys(table) as Cause[]).find((cause) => fits(causes[cause])); // keys of that very object
+  (Object.keys(table) as Cause[]).find((cause) => fits(causes[cause])); // Keys of `table`.
 
 export const causeOfPart = (part: TimePart): Cause => find((facts) => facts.part === part) ?? "runtime";
 

@@ -4,10 +4,10 @@ import { type Cause, causeOfCode, causeOfFinish, causeOfPart, causeOfProvider } 
 import type { Share } from "./shares.ts";
 import type { Story, ToolStory } from "./story.ts";
 
-/** Shorter parts explain nothing, ms. */
+/** Shorter shares explain nothing, ms. */
 const noticeable = 400;
 
-/** The single cause of how the run went: of its failure, its unusual end, most of its time, or else of what went wrong. */
+/** The one cause of the run's outcome: of its failure, its unusual end, most of its time, or else of a mishap. */
 export function causeOf(story: Story): Cause {
   const { end } = story;
   if (end?.type === "run.failed") return causeOfError(story, end.error);
@@ -18,7 +18,7 @@ export function causeOf(story: Story): Cause {
   return slowest(story) ?? mishap(story) ?? "nothing";
 }
 
-/** Why the run got nowhere until its limit: no call did any good. */
+/** Why the run reached its limit without progress: none of its calls succeeded. */
 function futile({ rejected, tools }: Story): Cause | undefined {
   const called = [...tools.values()];
   if (called.some(({ error }) => error === undefined)) return undefined;
@@ -26,7 +26,7 @@ function futile({ rejected, tools }: Story): Cause | undefined {
   return called.length > 1 ? (called.some(isFailedAgent) ? "called_agent" : "tool_failed") : undefined;
 }
 
-/** A model that was asked and said nothing, but for its reasoning. */
+/** Whether the model produced nothing but reasoning. */
 export const isEmpty = ({ end, attempts }: Pick<Story, "end" | "attempts">): boolean =>
   end?.type === "run.finished" &&
   end.finish === "stop" &&
@@ -50,7 +50,7 @@ function causeOfError(story: Story, error: ErrorJson): Cause {
 const crashOf = ({ crashes }: Story): Cause =>
   crashes.some(({ name, tools }) => isExit(name) && tools.length > 0) ? "tool_exited" : "worker_crashed";
 
-/** As `deathOf` puts it: by a status, not by a signal. */
+/** Whether `deathOf` reported an exit status rather than a signal. */
 export const isExit = (name: string): boolean => name.startsWith("ended its process (status");
 
 const isFailedAgent = ({ child, error }: ToolStory): boolean => child !== undefined && error !== undefined;
@@ -64,7 +64,7 @@ function slowest(story: Story): Cause | undefined {
   return refined(story, (most.part === "providerStream" ? outageIn(story, most.ms) : undefined) ?? most);
 }
 
-/** An answer that streams is no fault, however long; a journal that could not be written, or a dead worker, is. */
+/** A long stream is not a fault; a journal that could not be written or a dead worker is. */
 const outageIn = (story: Story, streamed: number): Share | undefined =>
   story.shares.all.find(
     ({ part, name, ms }) =>
@@ -78,7 +78,7 @@ function refined(story: Story, { part, name }: Share): Cause {
   }
   if (part === "tool") {
     const tools = [...story.tools.values()].filter((tool) => name.split(", ").includes(tool.name));
-    // What it did was lost with the process.
+    // The tool's work was lost with the process.
     if (story.crashes.some((crash) => crash.tools.some((each) => name.split(", ").includes(each))))
       return crashOf(story);
     if (tools.some(({ child }) => child !== undefined)) return "called_agent";

@@ -12,7 +12,7 @@ export interface ToolStory {
   error: ErrorJson | undefined;
   /** The run it started, if it is an agent. */
   child: string | undefined;
-  /** Characters of its result, and how many of them the model got, if not all. */
+  /** Length of its result in characters, and how many of them the model got. */
   cut?: { readonly shown: number; readonly length: number };
 }
 
@@ -39,22 +39,22 @@ export class Story {
   readonly questions: QuestionStory[] = [];
   readonly rejected: EventOf<"tool_call.rejected">[] = [];
   readonly skipped = new Set<string>();
-  /** Models that a chain chose, and why. */
+  /** Models chosen by routing, and why. */
   readonly routes: { readonly model: string; readonly reason: string }[] = [];
-  /** The last pause of the run (""), and of its agent. */
+  /** The last pause of the run (key ""), and of its agent. */
   readonly pauses = new Map<string, EventOf<"run.paused">>();
   started: EventOf<"run.started"> | undefined;
   end: TerminalEvent | undefined;
   resumes = 0;
-  /** It has not ended, and nobody can go on with it. */
+  /** The run has not ended, and no worker can continue it. */
   stranded = false;
-  /** Processes that ended under the run: how, and the tools that ran. */
+  /** Processes that died while executing the run: how, and which tools were running. */
   readonly crashes: { readonly name: string; readonly tools: readonly string[] }[] = [];
   #attempt: Attempt | undefined;
   #asking = new Map<string, QuestionStory>();
   #shares: Shares | undefined;
 
-  /** `createdAt`: when the run was stored, if its events do not tell how long it was queued. */
+  /** `createdAt`: when the run was stored; needed if its events do not say how long it was queued. */
   constructor(createdAt?: number) {
     this.times = new RunTimes(createdAt);
   }
@@ -67,7 +67,7 @@ export class Story {
         this.started = event;
         return;
       case "run.resumed":
-        // A fork begins with it, and so does whoever goes on with a run that was parked until somebody answered.
+        // Not a takeover at a fork's first own event, or when a parked run continues after an answer.
         if (this.#asking.size === 0 && event.seq !== (this.started?.fork?.after ?? -1) + 1) this.resumes += 1;
         this.#attempt = undefined;
         return;
@@ -127,13 +127,13 @@ export class Story {
       this.times.carve({ for: doing.part, name: doing.name, from: now - doing.ms, ms: doing.ms });
   }
 
-  /** Of a story that is complete. */
+  /** Only valid for a complete story. */
   get shares(): Shares {
     this.#shares ??= new Shares(this.times.segments);
     return this.#shares;
   }
 
-  /** Who paused it last, and why, as the end of a sentence. */
+  /** Who paused it last and why, as a phrase that ends a sentence. */
   pausedBy(name: string): string {
     const { by, reason } = this.pauses.get(name) ?? {};
     return `${by === undefined ? "" : ` by ${by}`}${reason === undefined ? "" : `: ${reason.trim().slice(0, 300)}`}`;
@@ -173,7 +173,7 @@ export class Story {
     this.tools.set(event.call, { ...tool, error: event.ok ? undefined : event.error, ...cut });
   }
 
-  /** A plugin in JavaScript may have left the name out. */
+  /** A JavaScript plugin may omit the name. */
   #ask({ type, call, name = "", origin }: AskedEvent): void {
     const asks = type === "approval.requested" ? "approval" : "answer";
     const question: QuestionStory = { asks, name, agent: origin?.agent, answer: undefined };

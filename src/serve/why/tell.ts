@@ -23,7 +23,7 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
     ...routes(story),
   ];
   for (const sentence of candidates) {
-    // What went wrong may also be what took the time; it is mentioned once.
+    // A mishap may also be what took the time; mention it once.
     const [what = sentence, end = ""] = sentence.split("; then ");
     const known = sentences.join(" ");
     if (sentence === "" || known.includes(lastWords(what))) continue;
@@ -39,7 +39,7 @@ const lastWords = (sentence: string): string =>
     .replace(/\)$/, "")
     .trim();
 
-/** A model's name keeps its case. */
+/** Capitalises the sentence, unless it starts with a model's name. */
 const capital = (sentence: string): string =>
   /^\S*\//.test(sentence) ? sentence : `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
@@ -53,7 +53,7 @@ function ending(story: Story): string {
   return odd === undefined ? "" : `${odd}${end.finish === "repeated_calls" ? mostCalled(story) : ""} after ${took}`;
 }
 
-/** Of which tool, and how often it was called. */
+/** The tool called most often, and how often. */
 function mostCalled({ tools, rejected }: Story): string {
   const names = Map.groupBy([...tools.values(), ...rejected], ({ name }) => name);
   const [most] = [...names].sort(([, left], [, right]) => right.length - left.length);
@@ -169,7 +169,7 @@ function asked(story: Story, name: string): string {
   return waits.length === 0 ? "" : ` (retry-after ${duration(Math.max(...waits))})`;
 }
 
-/** The outcome. */
+/** How it continued after the failures. */
 function then(story: Story, name: string): string {
   const last = story.attempts.at(-1);
   if (last === undefined || last.error !== undefined || last.finish === undefined) return "";
@@ -226,10 +226,10 @@ function waited(questions: readonly QuestionStory[], name: string): string {
   return `the run waited for ${asks}; ${end}`;
 }
 
-/** What else went wrong; `parts` have been covered already. */
+/** Other mishaps; `parts` were already mentioned. */
 function mishaps(story: Story, parts: readonly TimePart[]): string[] {
   const sentences: string[] = [];
-  // A crash is told however short the gap it left: where the takeover was quick, no share of the time shows it.
+  // A crash is always mentioned: after a quick takeover no share of the time shows it.
   if (!parts.includes("down")) {
     for (const name of new Set(story.crashes.map((crash) => crash.name))) sentences.push(crashIn(story, name));
   }
@@ -264,7 +264,7 @@ function mishaps(story: Story, parts: readonly TimePart[]): string[] {
   return sentences.slice(0, 4);
 }
 
-/** Why these models: of each the last reason. */
+/** Why these models were chosen, with the last reason of each. */
 function routes({ routes }: Story): string[] {
   const reasons = new Map(routes.map(({ model, reason }) => [model, reason]));
   return [...reasons].slice(-2).map(([model, reason]) => `${model} was chosen (${trim(reason)})`);

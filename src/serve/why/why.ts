@@ -29,9 +29,9 @@ export interface WhySource {
   row(run: string): Promise<RunRow>;
   /** Its events up to the row's head, in batches. */
   events(row: RunRow): AsyncIterable<readonly RunEvent[]>;
-  /** What a run that goes on waits for, where its events cannot tell. */
+  /** What an unfinished run waits for, where its events cannot tell. */
   doing?(row: RunRow): Promise<Doing | undefined>;
-  /** The time as the run has it. */
+  /** The current time on the run's clock. */
   now(run: string): number;
 }
 
@@ -41,7 +41,7 @@ const deepest = 4;
 /** Names the cause of a slow or failed run, from its events. */
 export async function explainRun(source: WhySource, run: string, depth = 0): Promise<Why> {
   const row = await source.row(run);
-  // Of a run that has not ended, and of one that an earlier release wrote, only the row tells when it was stored.
+  // Unfinished runs and those of earlier releases do not record their queue time; use the row's creation time.
   const story = new Story(row.digest?.timing.queue === undefined ? row.createdAt : undefined);
   for await (const batch of source.events(row)) {
     for (const event of batch) story.take(event);
@@ -63,7 +63,7 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
   return { run, agent: row.agent, cause, meaning: causes[cause].means, summary, ms, parts: partsOf(story.shares) };
 }
 
-/** Whether the run ahead waits for a person or for nobody: its whole session waits with it. */
+/** Explains the run ahead in the session: it may be waiting for a person or be stranded, and this run waits with it. */
 async function tellAhead(source: WhySource, story: Story, told: Map<string, string>): Promise<void> {
   const name = story.times.segments.findLast(({ part }) => part === "queue")?.name ?? "";
   const row = name === "" ? undefined : await source.row(name).catch(() => undefined);
@@ -71,7 +71,7 @@ async function tellAhead(source: WhySource, story: Story, told: Map<string, stri
   else if (row !== undefined && row.asking > 0) told.set(name, "waits for a person");
 }
 
-/** Earlier releases wrote no waits beside their events, only the sums of two of them at the end. */
+/** Uses the sums in the terminal event: earlier releases recorded no waits with their events. */
 function useSums(times: RunTimes, { client = 0, stalled = 0 }: Partial<Timing>): void {
   times.move(["providerStall", "providerStream"], { part: "client", name: "" }, client);
   const blocked = { part: "blocked", name: "" } as const;
