@@ -8,12 +8,12 @@ import { checkApproval } from "./build/tools.ts";
 import type { Config } from "./config/load.ts";
 import { hostContainer } from "./container.ts";
 
-/** Would start a program or connect to a server; their conditions are checked when the service starts. */
+/** Creating these would start a program or connect to a server; their conditions are checked when the service starts. */
 const elsewhere = new Set(["mcp"]);
 
 /**
- * Creates the tools whose approval depends on their arguments, and refuses conditions on arguments that they do not have. A tool
- * that cannot be created here is left to the start.
+ * Creates tools with conditional approval and refuses conditions on arguments they do not have. A tool that cannot be created here is
+ * checked at startup.
  */
 export async function checkConditions(config: Config): Promise<void> {
   const asked = Object.values(config.tools).filter(
@@ -34,6 +34,6 @@ export async function checkConditions(config: Config): Promise<void> {
       if (tool !== undefined) checkApproval(entry, isToolSource(tool) ? tool.list() : [tool]);
     }
   } finally {
-    await instances.close().catch(() => {}); // opened only to be looked at
+    await instances.close().catch(() => {}); // Opened only for inspection.
   }
 }

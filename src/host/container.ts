@@ -52,7 +52,7 @@ export const bindings: readonly Binding[] = [
   { token: OpenRevision, lifetime: "singleton" },
   { token: Resolve, lifetime: "singleton" },
   { token: Instances, lifetime: "singleton", use: Instances },
-  // A plugin: available once its instance exists.
+  // A plugin, registered once its instance exists.
   { token: Journal, lifetime: "singleton" },
   {
     token: WriteWatch,
@@ -73,7 +73,7 @@ export const bindings: readonly Binding[] = [
   },
   { token: ChannelRegistry, lifetime: "singleton", use: Channels },
   { token: Revisions, lifetime: "singleton", use: Revisions },
-  // For channels: of the revision that new runs get.
+  // For channels: the store of the current revision.
   {
     token: MemoryRegistry,
     lifetime: "singleton",
@@ -135,17 +135,17 @@ export const bindings: readonly Binding[] = [
   { token: StreamPipeline, lifetime: "run", use: RunPipeline },
 ];
 
-/** Every run makes a container. */
+/** Grouped up front, because every run creates a container. */
 const bound: Readonly<Record<Lifetime, readonly Binding[]>> = {
   singleton: bindings.filter(({ lifetime }) => lifetime === "singleton"),
   revision: bindings.filter(({ lifetime }) => lifetime === "revision"),
   run: bindings.filter(({ lifetime }) => lifetime === "run"),
 };
 
-/** What `replace` may name. */
+/** Tokens that `replace` may name. */
 export const replaceable = bindings.map(({ token }) => token);
 
-/** What plugins may resolve through their context. */
+/** Tokens that plugins may resolve through their context. */
 const shared: readonly Token<unknown>[] = [
   ProviderRegistry,
   ToolRegistry,
@@ -169,7 +169,7 @@ export interface HostParts {
   /** Generated when absent. */
   readonly worker?: string | undefined;
   readonly takeUp?: TakeUp;
-  /** Overrides bindings, in every container that has them, and is measured as they are. */
+  /** Overrides bindings in every container that has them; replacements are instrumented too. */
   readonly replace?: readonly Provided[];
 }
 

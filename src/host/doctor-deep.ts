@@ -8,7 +8,7 @@ import type { Finding } from "./doctor-processes.ts";
 
 const patience = 20_000;
 
-/** Asks each model of the provider that an agent uses for one word: only that shows a wrong key, model, address or proxy. */
+/** Asks each model that an agent uses for one word: only that reveals a wrong key, model, address or proxy. */
 export async function* asked(config: Config, name: string, provider: Provider): AsyncGenerator<Finding> {
   for (const model of modelsOf(config, name)) {
     const what = `model ${name}/${model}`;

@@ -18,14 +18,14 @@ const Answer = z.object({
   ),
 });
 
-/** How many processes a start would make. */
+/** How many processes `start` would launch. */
 export function plannedProcesses(processes: number): Finding[] {
   const processors = availableParallelism();
   const found = `${processes} of the service on ${processors} processor${processors === 1 ? "" : "s"}`;
   return [{ what: "processes", status: processes > processors ? "note" : "good", found }];
 }
 
-/** Each process of the service that listens, as its `/readyz` tells. */
+/** The state of each process of a running service, from its `/readyz`. */
 export async function runningProcesses({
   listen,
   hosts,
@@ -36,11 +36,11 @@ export async function runningProcesses({
     const { data } = Answer.safeParse(JSON.parse(answer));
     return data?.processes.map((each) => findingOf(each)) ?? [];
   } catch {
-    return []; // not Venturi, or a service of one process
+    return []; // Not Venturi, or a service with a single process.
   }
 }
 
-/** Under a name the service answers to, which `fetch` would not let us choose. */
+/** Sends a Host header the service accepts, which `fetch` does not allow to set. */
 async function answerOf({
   host,
   port,
@@ -52,7 +52,7 @@ async function answerOf({
 }): Promise<string> {
   const headers = name === undefined ? {} : { host: name };
   const sent = get({ host, port, path: "/readyz", headers, signal: AbortSignal.timeout(3_000) });
-  const [response] = (await once(sent, "response")) as [IncomingMessage]; // as node:http documents
+  const [response] = (await once(sent, "response")) as [IncomingMessage]; // As documented for node:http.
   return await text(response);
 }
 

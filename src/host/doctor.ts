@@ -47,7 +47,7 @@ function node(): Finding {
   };
 }
 
-/** The variables the config takes secrets from. */
+/** The environment variables that the config takes secrets from. */
 function* keys(file: string): Generator<Finding> {
   const names = new Set(
     [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w*(?:KEY|TOKEN|SECRET)\w*)/g)].map(([, name]) => name),
@@ -85,7 +85,7 @@ function disk({ folder, dataFolder }: Config): Finding {
   }
 }
 
-/** Only whether its server answers: the contents are the journal's to inspect and migrate. */
+/** Checks only whether the server responds; inspecting and migrating the contents is the journal's task. */
 async function journal({ journal: { type, options } }: Config): Promise<Finding> {
   const what = "journal";
   const url = textOf(options, "url");
@@ -124,7 +124,7 @@ async function providers(config: Config): Promise<Finding[]> {
   return await Promise.all(found);
 }
 
-/** Creates what a start would create, one by one, and closes it again. */
+/** Creates everything that a start would create, one by one, and closes it again. */
 async function* loads(config: Config, deep: boolean): AsyncGenerator<Finding> {
   const runs = () => {
     throw new Error("no runs are started here");
@@ -137,7 +137,7 @@ async function* loads(config: Config, deep: boolean): AsyncGenerator<Finding> {
       for (const entry of Object.values(entries)) {
         const what = `${kind} ${entry.name}`;
         const made = await instances
-          .make(kind as PluginKind, entry) // a key of `sections`
+          .make(kind as PluginKind, entry) // A key of `sections`.
           .then(
             (instance) => ({ instance }),
             (thrown) => ({ failure: messageOf(thrown) }),
@@ -148,11 +148,11 @@ async function* loads(config: Config, deep: boolean): AsyncGenerator<Finding> {
       }
     }
   } finally {
-    await instances.close().catch(() => {}); // opened only to see whether it opens
+    await instances.close().catch(() => {}); // Opened only to see whether it opens.
   }
 }
 
-/** That somebody listens there does not mean that it is the provider, or that the key is right. */
+/** An open port proves neither that it is the provider nor that the key is right. */
 const unasked = (finding: Finding): Finding =>
   finding.status === "good" ? { ...finding, found: `${finding.found}; no model was asked (--deep asks)` } : finding;
 

@@ -8,10 +8,10 @@ import { verdictOf } from "./system/reload-verdict.ts";
 import { refuse } from "./watchdog/strikes.ts";
 
 const op = "process.ask";
-/** Longer than the supervisor waits for each process, ms. */
+/** Longer than the supervisor's own timeout per process, ms. */
 const patience = 4_000;
 
-/** A process of the service, under a supervisor. */
+/** This process as a member of a service run by a supervisor. */
 export class Member implements Siblings {
   /** Resolves when it may start. */
   readonly started: Promise<StartBody>;
@@ -48,7 +48,7 @@ export class Member implements Siblings {
     this.#link = new Link<SupervisorCalls>(process, { ...calls });
   }
 
-  /** The service listens. `drain` is called when this process is to end. */
+  /** Reports that the service listens. `drain` is called when this process should end. */
   async ready(service: Service, drain: (afterDrain?: "release") => void): Promise<void> {
     this.#service = service;
     this.#drain = drain;
@@ -64,11 +64,11 @@ export class Member implements Siblings {
   }
 
   async failed(error: VenturiError): Promise<void> {
-    await this.#link.ask("failed", error.toJSON()).catch(() => {}); // without a supervisor there is nobody to tell
+    await this.#link.ask("failed", error.toJSON()).catch(() => {}); // Without a supervisor there is nobody to tell.
   }
 
   async ended(metrics: string): Promise<void> {
-    await this.#link.ask("ended", { metrics }).catch(() => {}); // without a supervisor nobody adds them up
+    await this.#link.ask("ended", { metrics }).catch(() => {}); // Without a supervisor nobody sums the metrics.
   }
 
   states() {

@@ -15,16 +15,16 @@ export interface MountedCaller {
   readonly id: string;
   readonly tenant?: string;
   readonly agents?: readonly string[];
-  /** What it may do with its tenant's runs; `start`, `see`, `steer` and `approve` when absent. */
+  /** Its scopes on the tenant's runs; default: `start`, `see`, `steer` and `approve`. */
   readonly may?: readonly Scope[];
   readonly context?: unknown;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Who asks; undefined is refused. */
+/** Identifies the caller; undefined refuses the request. */
 export type IdentifyCaller = (request: Request) => MountedCaller | undefined | Promise<MountedCaller | undefined>;
 
-/** The service's routes as handlers for another server. Built with the first request. */
+/** The service's routes as handlers for another server. Built on the first request. */
 export class MountedService {
   readonly #host: Host;
   readonly #caller: IdentifyCaller | undefined;
@@ -84,7 +84,7 @@ export class MountedService {
     const parts = await serverParts(this.#host);
     const { settings } = parts;
     const caller = this.#caller;
-    // Who authenticates knows its own host names; without, only this machine is served, whatever a page made a browser believe.
+    // A program that authenticates knows its own host names. Otherwise only loopback hosts are accepted, against DNS rebinding.
     const isLocked = caller !== undefined || settings.auth !== undefined;
     const listen = isLocked ? { ...settings.listen, host: "0.0.0.0" } : settings.listen;
     const { app } = await buildServer(
@@ -112,7 +112,7 @@ function pathBelow(url: string, prefix: string): string | undefined {
 const noRoute = (prefix: string): VenturiError =>
   new VenturiError(op, "not_found", `nothing is mounted here; paths begin with ${prefix}`);
 
-/** A parser that ran before has taken the body, and the routes would wait for it for ever. */
+/** Whether another parser already consumed the body; the routes would wait for it forever. */
 function isRead({ headers, readableEnded }: IncomingMessage): boolean {
   const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   return hasBody && readableEnded;

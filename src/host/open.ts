@@ -40,17 +40,17 @@ import { type LogLevel, openLog } from "./system/log.ts";
 import { ownVersion } from "./system/version.ts";
 
 export interface OpenOptions {
-  /** Without it, everything is the program's. */
+  /** Absent when the program defines everything. */
   readonly configFile?: string;
-  /** What the program defines beside the file. */
+  /** Agents, tools and providers defined by the program. */
   readonly code?: CodeConfig;
-  /** Runs of the journal to take up; `any` of the agents here by default. */
+  /** Which runs in the journal to take over; by default `any` run of the agents here. */
   readonly takeUp?: TakeUp;
-  /** The file as already loaded with these options; read when absent. */
+  /** The already loaded configuration file; read when absent. */
   readonly config?: Config;
   /** Name of this process's worker in the journal, unique among all; generated when absent. */
   readonly worker?: string;
-  /** The process this one replaces: its runs are free before this one claims any. */
+  /** The process this one replaces: its runs are freed before this one claims any. */
   readonly before?: { readonly worker: string; readonly death: Death };
   /** `a.b=c` overrides. */
   readonly set?: readonly string[];
@@ -58,14 +58,14 @@ export interface OpenOptions {
   /** Overrides the config. */
   readonly telemetry?: Telemetry;
   readonly log?: Log;
-  /** Unless the config has `telemetry.logs.level`. By default `info` to a given log; to stderr `warn`, so not a line per run. */
+  /** Applies unless the config sets `telemetry.logs.level`. Default: `info` for a given log; `warn` for stderr, to avoid a line per run. */
   readonly logLevel?: LogLevel;
   readonly clock?: Clock;
   /** Overrides container bindings: `provide(ToolRegistry, mine)`. */
   readonly replace?: readonly Provided[];
-  /** Whether runs get shadows (`models.*.shadow`); true when absent. */
+  /** Whether shadow runs are started (`models.*.shadow`); default true. */
   readonly shadows?: boolean;
-  /** Done while the journal opens, which waits for its thread or server. */
+  /** Runs while the journal opens, which waits for a thread or server. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
@@ -78,19 +78,19 @@ export interface Host {
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly clock: Clock;
-  /** Whether the journal takes writes. */
+  /** Whether the journal accepts writes. */
   readonly writes: WriteWatch;
   /** Decides whether a run may start now. */
   readonly admission: Admission;
-  /** Is told what was refused. */
+  /** Notified of what was refused. */
   readonly refusals: Refusals;
   /** Unfinished runs of the journal. */
   readonly backlog: Backlog;
-  /** What this process holds for its callers. */
+  /** Memory this process holds for its callers. */
   readonly memory: Memory;
   /** Recent blocked time of the event loop. */
   eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
-  /** What the service shows of itself; starts to sample its figures. */
+  /** The service's view of itself; starts sampling. */
   inspect(siblings?: Pick<Siblings, "states">): Inspect;
   /** Number of runs executing in this process. */
   active(): number;
@@ -103,7 +103,7 @@ export interface Host {
   messages(of: { readonly tenant: string; readonly session: string }): Promise<readonly Message[]>;
   /** Creates the channels, in config order, for a server to mount. */
   openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
-  /** With `code`, what the program defines is replaced too. */
+  /** With `code`, the program's definitions are replaced too. */
   reload(code?: CodeConfig): Promise<ReloadOutcome>;
   /** Stops runs, then closes revisions, channels, the journal and finally telemetry. */
   close(): Promise<void>;
@@ -131,7 +131,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     const { replace = [] } = options;
     const eventLoop = watchEventLoop(telemetry, given.log);
     undo.push(async () => eventLoop.stop());
-    // A test clock does not advance with real time.
+    // A test clock does not advance with real time, so stalls cannot be measured.
     const stalls = given.clock === systemClock ? eventLoop : noStalls;
     const { worker, takeUp = "any" } = options;
     const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, takeUp, replace, worker });
@@ -203,7 +203,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       messages: async (of) => container.resolve(ContentStore).load(await sessions.before({ ...of, run: "" })),
       reload: async (code) => {
         const outcome = await revisions.reload(code === undefined ? loading : { ...loading, code });
-        if (!outcome.ok && outcome.error.code === "shutting_down") return outcome; // the journal may be closed
+        if (!outcome.ok && outcome.error.code === "shutting_down") return outcome; // The journal may already be closed.
         const details = outcome.ok ? { config: outcome.hash } : { code: outcome.error.code };
         const entry = { action: outcome.ok ? "config.reloaded" : "config.refused", by: "local", details };
         await journal
@@ -222,12 +222,12 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     };
     return host;
   } catch (thrown) {
-    await undoAll(undo).catch(() => {}); // report the first failure
+    await undoAll(undo).catch(() => {}); // Report the first failure.
     throw thrown;
   }
 }
 
-/** Without it, the lease of the dead worker has to end first, and nobody knows why it died. */
+/** Otherwise the dead worker's lease would have to expire, and the reason of its death would be unknown. */
 async function freeBefore(
   { worker, death }: NonNullable<OpenOptions["before"]>,
   journal: Journal,
@@ -254,7 +254,7 @@ function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
     if (part === "blocked") telemetry.stalled(ms, culprit);
     const isNews = culprit !== undefined || (busy && systemClock.monotonic() - opened > startUp);
     if (ms < longStall || !isNews) return;
-    // Collections come by the dozen.
+    // Garbage collections are frequent during startup.
     if (part === "gc" && systemClock.monotonic() < quietUntil) return;
     if (part === "gc") quietUntil = systemClock.monotonic() + startUp;
     const what =
@@ -275,7 +275,7 @@ async function openTelemetry({ telemetry }: Config, log: Log, level: LogLevel): 
   return createTelemetry({ ...telemetry, logs: { level } }, { log, version: ownVersion() });
 }
 
-/** Closes in reverse order; all of them, even if some throw. */
+/** Closes in reverse order, continuing when some throw. */
 async function undoAll(undo: (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of undo.splice(0).reverse()) await close().catch((thrown: unknown) => failures.push(thrown));
@@ -287,4 +287,4 @@ function notYet(): never {
 }
 
 const replaced = <T>(replace: readonly Provided[] | undefined, token: Token<T>): T | undefined =>
-  replace?.find((each) => each.token === token)?.value as T | undefined; // a replacement has the token's type
+  replace?.find((each) => each.token === token)?.value as T | undefined; // A replacement has the token's type.

@@ -16,7 +16,7 @@ import { ownVersion } from "./system/version.ts";
 export interface Service {
   readonly host: Host;
   readonly url: string;
-  /** Of the socket it listens on, for another process to hold. */
+  /** Handle of the listening socket, for another process to hold. */
   readonly handle: unknown;
   /** Whether this process takes runs now, and if not, why. */
   status(): Promise<OwnReadiness>;
@@ -31,11 +31,11 @@ export interface Service {
 export interface ServiceOptions extends OpenOptions {
   /** The service runs in several processes, of which this is one. */
   readonly siblings?: Siblings;
-  /** To listen on, in place of `server.listen`. */
+  /** An open socket to listen on instead of `server.listen`. */
   readonly socket?: { readonly fd: number; readonly url: string };
 }
 
-/** A journal that takes longer to say that it works counts as one that does not, ms. */
+/** A journal that takes longer to respond counts as not ready, ms. */
 const readyPatience = 400;
 
 /** What the server of a host is built from. */
@@ -58,7 +58,7 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
     siblings,
     ready: () => readiness.check(),
     eventLoop: () => host.eventLoop(),
-    channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
+    channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // A channel takes the server it is given.
     version: ownVersion(),
     traced: telemetry !== noTelemetry,
     inspect: host.inspect(siblings),
@@ -67,7 +67,7 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
 
 /** The long-running service: a host and the server with its channels. */
 export async function openService({ siblings, socket, ...options }: ServiceOptions): Promise<Service> {
-  // After a turn: loading blocks, and the journal is to be under way by then.
+  // Deferred by a turn: loading blocks the thread, and the journal should be opening by then.
   const meanwhile = () => setImmediate().then(loadHttp);
   const host = await openHost({ logLevel: "info", meanwhile, ...options });
   try {

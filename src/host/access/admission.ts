@@ -9,7 +9,7 @@ export interface AdmissionOptions {
   /** Longest wait for a slot, ms. */
   readonly queueWait: number;
   readonly clock?: Clock;
-  /** How long a start waited for its slot, ms. */
+  /** Reports how long a start waited for its slot, ms. */
   readonly waited?: (ms: number) => void;
 }
 
@@ -19,9 +19,9 @@ export interface Applicant {
   readonly concurrentRuns?: number | undefined;
 }
 
-/** A slot for one run. Freed by `release`, or by the end of the run it is bound to. */
+/** A slot for one run, freed by `release` or by the end of the run it is bound to. */
 export interface Place {
-  /** How long it was waited for, ms. */
+  /** How long the caller waited for it, ms. */
   readonly waitedMs: number;
   bind(run: string): void;
   release(): void;
@@ -33,8 +33,8 @@ interface Waiter {
 }
 
 /**
- * Limits the runs executing in this process. Past `activeRuns`, starts queue, at most `queue` of them for at most `queueWait`;
- * past that they are refused with `unavailable`, so that no wait is unbounded.
+ * Limits the runs executing in this process. Past `activeRuns`, starts queue: at most `queue` of them, each for at most `queueWait`. Any
+ * further start is refused with `unavailable`, so that no wait is unbounded.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -51,7 +51,7 @@ export class Admission {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Running runs plus slots assigned to runs about to start. */
+  /** Executing runs, plus slots assigned to runs about to start. */
   get active(): number {
     return this.#executing.size + this.#reserved - this.#bound.size;
   }
@@ -60,7 +60,7 @@ export class Admission {
     return this.#closed ? 0 : Math.max(0, this.#options.activeRuns - this.active);
   }
 
-  /** Starts that wait for a slot. */
+  /** Number of starts waiting for a slot. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -94,7 +94,7 @@ export class Admission {
     }
   }
 
-  /** The host reports when a run starts and stops executing here, however it was started. */
+  /** The host calls this when a run starts executing here, however it was started. */
   begin(run: string): void {
     this.#executing.add(run);
   }
@@ -127,7 +127,7 @@ export class Admission {
         release();
         this.#next();
       },
-      // A run not executing here by now has ended, or waits in the journal to be claimed.
+      // A run not executing here has ended by now, or waits in the journal to be claimed.
       bind: (run) => {
         if (this.#executing.has(run) && !this.#bound.has(run)) this.#bound.set(run, release);
         else release();

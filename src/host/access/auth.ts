@@ -19,7 +19,7 @@ export const anyone: KeyHolder = {
   concurrentRuns: undefined,
 };
 
-/** Keys are stored as SHA-256 only. Compares with every known key in constant time. */
+/** Verifies API keys, which are stored only as SHA-256. Compares with every known key in constant time. */
 export class Keyring {
   readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[] | undefined;
   readonly #checkToken: TokenCheck | undefined;

@@ -7,14 +7,14 @@ import { LazySet } from "../../core/values/lazy-collections.ts";
 import { anyone, demand, permit } from "./auth.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-/** Runs remembered as started by one socket. */
+/** How many runs started by one socket are remembered. */
 const mostStarted = 10_000;
 
 /** What one caller may do with which runs. Throws `forbidden`, or `not_found` for a run that must not be known to exist. */
 export class CallerAccess {
   readonly #runs: Runs;
   readonly #caller: KeyHolder;
-  /** Started by this request or socket, which may read and cancel them whatever its key's scopes. */
+  /** Runs started by this request or socket, which may read and cancel them whatever the key's scopes. */
   readonly #mine = new LazySet<string>();
 
   constructor(runs: Runs, caller: KeyHolder) {
@@ -31,7 +31,7 @@ export class CallerAccess {
     permit(this.#caller, nameOf(this.#runs, agent));
   }
 
-  /** A module is code of this machine: whoever may name one may run any. */
+  /** A stand-in module is code on this machine: whoever may name one can execute any code. */
   mayAnswer(unanswered: Parameters<Runs["fork"]>[1]["unanswered"]): void {
     if (typeof unanswered !== "object") return;
     if ("agent" in unanswered) return this.mayStart(unanswered.agent);
@@ -39,7 +39,7 @@ export class CallerAccess {
     throw new VenturiError("run.fork", "forbidden", message);
   }
 
-  /** The agent's own name. Runs of all tenants wait with an agent, so a key of one tenant may not have them wait. */
+  /** The agent's own name. Pausing an agent affects all tenants, so a key of one tenant may not do it. */
   mayPause(called: string): string {
     const caller = this.#caller;
     const agent = nameOf(this.#runs, called);
@@ -73,7 +73,7 @@ export class CallerAccess {
     throw noRun(run);
   }
 
-  /** Sessions of two tenants may have one name, so a session is the caller's own unless a tenant is named. */
+  /** Two tenants may use the same session name, so a session query is limited to the caller's tenant unless it names one. */
   tenantOf({ tenant, session }: RunsQuery): Pick<RunsQuery, "tenant"> {
     const { tenant: own, tenants } = this.#caller;
     if (tenant === undefined) return tenants === "all" && session === undefined ? {} : { tenant: own };

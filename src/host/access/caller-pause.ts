@@ -10,7 +10,7 @@ interface PauseParts {
   audit(entry: AuditEntry): Promise<void>;
 }
 
-/** Pauses or resumes an agent for a caller, with a line in the audit. */
+/** Pauses or resumes an agent for a caller and writes an audit entry. */
 export async function pauseFor(
   { runs, caller, access, audit }: PauseParts,
   called: string,

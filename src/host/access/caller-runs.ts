@@ -29,31 +29,31 @@ import { pauseFor } from "./caller-pause.ts";
 import { afterCheck, eachIn } from "./checked-items.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-/** Reading a piece of content and handing it to a socket, ms: 1 MiB, which V8 has to collect afterwards. */
+/** Time to read 1 MiB of content and write it to a socket, including garbage collection, ms. */
 const pieceTime = 4;
 
-/** What a start is counted against. `charge` counts it against the caller's rate and rejects with `rate_limited`. */
+/** What a start is checked against. `charge` counts it against the caller's rate and rejects with `rate_limited`. */
 interface Admit {
   readonly admission: Admission;
   charge(): Promise<void>;
   readonly turns: Turns;
-  /** What the request's body holds in memory. */
+  /** Memory held by the request's body. */
   held(): Charge | undefined;
   audit(entry: AuditEntry): Promise<void>;
-  /** Is told why a start was refused. */
+  /** Called with the error of a refused start. */
   refused?(error: unknown): void;
 }
 
 /**
- * Runs restricted to one caller: those of its tenant and permitted agents. Any other run appears not to exist, so that its
- * existence does not leak. A class, because one is made for each request and lives as long as its stream.
+ * Runs restricted to one caller: its tenant's runs of permitted agents. Any other run appears not to exist, so that its existence does not
+ * leak. A class, because one is created per request and lives as long as its stream.
  */
 export class CallerRuns implements Runs {
   readonly #runs: Runs;
   readonly #caller: KeyHolder;
   readonly #access: CallerAccess;
   readonly #admit: Admit;
-  /** Already checked: saves a second lookup when a run just started or read is followed. */
+  /** Runs already checked: saves a second lookup when a run just started or read is followed. */
   readonly #checked = new LazySet<string>();
 
   constructor(runs: Runs, caller: KeyHolder, admit: Admit) {
@@ -67,7 +67,7 @@ export class CallerRuns implements Runs {
     const { tenant, context, metadata } = this.#caller;
     this.#access.mayStart(request.agent);
     if (request.debug) this.#access.demand("inspect");
-    // Prefixed to keep them apart from sub-run keys, which parent runs choose.
+    // Prefixed, so that they cannot collide with the keys of sub-runs, which parent runs choose.
     const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
     const { held = this.#admit.held() } = options;
     return await this.#admitted((waitedMs) =>
@@ -89,7 +89,7 @@ export class CallerRuns implements Runs {
     if (request.instructions !== undefined) this.#access.demand("inspect");
     if (request.agent !== undefined) this.#access.mayStart(request.agent);
     this.#access.mayAnswer(request.unanswered);
-    // Into the original's tenant, so reading it is not enough.
+    // The fork goes into the original's tenant, so permission to read is not enough.
     const { tenant } = await this.#access.own(run, "see");
     if (!this.#access.mayChange(tenant)) throw noRun(run);
     const forked = await this.#inTurn(() =>
@@ -159,7 +159,7 @@ export class CallerRuns implements Runs {
     const scope = kind === "approve" ? "approve" : "steer";
     this.#access.demand(scope);
     await this.#access.own(run, scope);
-    // Who it was is the key, whatever the client says.
+    // Always the key's id, whatever the client claims.
     const signed = kind === "cancel" ? body : { ...body, by: this.#caller.id };
     return await this.#runs.signal(run, kind, signed, id);
   }
@@ -202,7 +202,7 @@ export class CallerRuns implements Runs {
     const pieces = await this.#inTurn(() => this.#runs.contentPieces(run, hash));
     const { tenant } = this.#caller;
     return eachIn(pieces, async (next) => {
-      await turnFor(pieceTime, tenant); // its reader is whoever drained the socket
+      await turnFor(pieceTime, tenant); // The async context is that of whoever drained the socket.
       return await this.#inTurn(next);
     });
   }
@@ -210,7 +210,7 @@ export class CallerRuns implements Runs {
   async prompt(run: string, round: number): Promise<Prompt> {
     await this.#access.own(run, "see");
     if (this.#runs.prompt === undefined) throw noRun(run);
-    return await this.#inTurn(async () => (await this.#runs.prompt?.(run, round)) as Prompt); // checked above
+    return await this.#inTurn(async () => (await this.#runs.prompt?.(run, round)) as Prompt); // `prompt` was checked above.
   }
 
   async pending(run: string): ReturnType<Runs["pending"]> {
@@ -266,7 +266,7 @@ export class CallerRuns implements Runs {
     return this.#admit.turns.take(this.#caller.tenant, work);
   }
 
-  /** Under the caller's rate and the service's limits. */
+  /** Starts within the caller's rate and the service's limits. */
   async #admitted<Started extends { run: string; existing?: boolean }>(
     begin: (waitedMs: number) => Promise<Started>,
   ): Promise<Started> {

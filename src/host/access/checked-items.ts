@@ -1,4 +1,4 @@
-/** Asks for each item in a turn of its own. */
+/** Produces each item in a turn of its own. */
 export async function* eachIn<T>(
   items: AsyncIterable<T>,
   turn: (next: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,

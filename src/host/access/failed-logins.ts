@@ -4,9 +4,9 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 
 const window = 60_000;
-/** Failures per address and minute before rate limiting. */
+/** Failures per address and minute before further ones are rate limited. */
 const patience = 20;
-/** Addresses tracked per minute: further ones are counted together, so that attackers cannot flood the audit log. */
+/** Addresses tracked per minute. Further ones are counted together, so that attackers cannot flood the audit log. */
 const mostAddresses = 50;
 const others = "others";
 
@@ -17,9 +17,9 @@ export interface FailedLoginsParts {
 }
 
 /**
- * Counts failed logins. Each address appears in the log and the audit at its first failure in a minute, and at the end with a
- * count. Past `patience`, failures get `rate_limited`; a valid key is still accepted, or one attacker behind a proxy would lock
- * out everyone behind it.
+ * Counts failed logins. An address appears in the log and the audit at its first failure in a minute, and at the minute's end with a count.
+ * Past `patience`, failures get `rate_limited`. A valid key is still accepted, or an attacker behind a proxy would lock out everyone behind
+ * it.
  */
 export class FailedLogins {
   readonly #parts: FailedLoginsParts;

@@ -7,12 +7,12 @@ export interface KeyHolder extends Caller {
   readonly may: ReadonlySet<Scope>;
   readonly requestsPerMinute: number | undefined;
   readonly concurrentRuns: number | undefined;
-  /** What its calls may set beyond what the agents allow. */
+  /** Native fields its calls may set beyond what the agents allow. */
   readonly overrides?: NativeGrants;
   /** Expiry of its token, ms since the epoch. */
   readonly expiresAt?: number;
-  /** Of the runs it starts, for agents that take one. */
+  /** Context of the runs it starts, for agents that take one. */
   readonly context?: unknown;
-  /** Added to that of the runs it starts. */
+  /** Merged into the metadata of the runs it starts. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

@@ -5,7 +5,7 @@ import type { Telemetry } from "../../core/ports/telemetry.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-/** A line a second for each reason. */
+/** One log line per reason and second. */
 const window = 1_000;
 const statuses: readonly number[] = [401, 429, 503];
 
@@ -17,19 +17,19 @@ export interface RefusalsParts {
 
 type Refused = Pick<KeyHolder, "id" | "tenant" | "tenants">;
 
-/** Tells of requests and starts that the service refuses: as a metric each, and in the log once a second for each reason. */
+/** Reports requests and starts that the service refuses: each as a metric, and one log line per reason and second. */
 export class Refusals {
   readonly #parts: RefusalsParts;
   /** Refusals since the last line, by reason. */
   readonly #since = new Map<string, number>();
-  /** An error may pass several places that note it. */
+  /** The same error may pass several places that note it. */
   readonly #noted = new WeakSet<VenturiError>();
 
   constructor(parts: RefusalsParts) {
     this.#parts = parts;
   }
 
-  /** `holder`: who was refused, if a key was known. */
+  /** `holder`: the refused caller, if its key was known. */
   note(thrown: unknown, holder?: Refused): void {
     if (!VenturiError.isInstance(thrown) || !statuses.includes(thrown.status) || this.#isNoted(thrown)) return;
     const { limit } = thrown.details ?? {};

@@ -5,9 +5,9 @@ import type { AgentSettings } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 
 /**
- * Hash of what models and the journal see of an agent: model, instructions, tools, schemas, handoffs and the revision its program
- * gives. Not of function bodies, which bundlers rewrite, and not of limits and policies, which a run may outlive. Of plugins'
- * tools only the entry counts: what a server offers may change from one minute to the next.
+ * Hash of what models and the journal see of an agent: model, instructions, tools, schemas, handoffs and the program's own revision.
+ * Excludes function bodies, which bundlers rewrite, and limits and policies, which may change during a run. For plugins' tools only the
+ * config entry counts, since a server's offer may change at any time.
  */
 export function agentRevision(
   name: string,
@@ -33,14 +33,14 @@ export function agentRevision(
     output: settings.output,
     handoffs: settings.handoffs,
     tools: settings.tools.map(toolOf),
-    // Absent without skills, so that revisions stay as they were.
+    // Absent without skills, so that revisions computed by earlier releases stay the same.
     skills: config.skills.get(name)?.map((skill) => [skill.name, skill.hash]),
     revision: code?.revision,
   };
   return createHash("sha256").update(JSON.stringify(seen)).digest("hex").slice(0, 12);
 }
 
-/** What happens after a run is no part of it. */
+/** A shadow runs after the run and does not affect it. */
 const withoutShadow = (model: Config["models"][string] | undefined): object | undefined => {
   const { shadow: _, ...seen } = model ?? {};
   return model && seen;

@@ -58,7 +58,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     instructions: settings.instructions,
     inputs: settings.inputs,
     model: buildChain(settings.model, parts),
-    defaults: parts.config.defaults.options as GenerationOptions, // see `buildChain`
+    defaults: parts.config.defaults.options as GenerationOptions, // As in `buildChain`.
     options: settings.options as GenerationOptions,
     overrides: {
       ...settings.overrides,
@@ -81,7 +81,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
       ...(code?.hooks ?? []).map((each) => nameHooks(each, "the application")),
       ...parts.hooks,
       ...(hooks === undefined ? [] : [nameHooks(hooks, `the agent ${name}`)]),
-      // Last: they look at what other hooks have made of it.
+      // Guards run last, to see what other hooks produced.
       ...guardHooks(guards),
     ],
     ...(guards.length === 0 ? {} : { guards }),
@@ -103,7 +103,7 @@ function compactionOf(settings: AgentSettings["compaction"], parts: AgentParts):
 }
 
 function recallOf({ recall }: AgentSettings["memory"], { memories }: AgentParts): Pick<AgentDefinition, "recall"> {
-  const notes = recall?.auto === true ? memories.get(recall.store) : undefined; // undefined when its store is disabled
+  const notes = recall?.auto === true ? memories.get(recall.store) : undefined; // Undefined when its store is disabled.
   return recall === undefined || notes === undefined
     ? {}
     : { recall: { notes, scopes: recall.scopes, top: recall.top } };
@@ -138,11 +138,11 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
     retry: model.retry,
     timeout: model.timeout,
     cache: model.cache,
-    options: model.options as GenerationOptions, // the schema's keys are the type's; "absent" and "undefined" mean the same
+    options: model.options as GenerationOptions, // The schema has the type's keys, and treats "absent" and "undefined" alike.
     toolOptions: model.toolOptions as GenerationOptions,
     contextTokens: model.contextTokens ?? largestContext(model),
     ...routingOf(model),
-    // One step down: a chain's economy has none of its own, or two might name each other.
+    // An economy chain gets no economy of its own; two could name each other.
     ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, parts, 1) }),
     ...(model.shadow === undefined || depth > 0
       ? {}
@@ -165,7 +165,7 @@ function splitChain(
   return { ...chain, name, targets: [...targets.values()], contextTokens: undefined, split: members };
 }
 
-/** Conversations are compacted for the model with the largest context; the others are passed over. */
+/** Conversations are compacted for the model with the largest context; models they do not fit are skipped. */
 function largestContext({ chain, members }: Pick<ModelSettings, "chain" | "members">): number | undefined {
   const sizes = chain.flatMap((name) => members?.[name]?.contextTokens ?? []);
   return sizes.length === 0 || sizes.length < chain.length ? undefined : Math.max(...sizes);

@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import type { InjectionToken } from "tsyringe";
 
-/** Bound to the process, a config revision, or a run. */
+/** Bound to the process, to a config revision, or to a run. */
 export type Lifetime = "singleton" | "revision" | "run";
 
 type Class = new (...needs: never[]) => object;

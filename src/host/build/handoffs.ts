@@ -2,8 +2,8 @@ import type { Tool } from "../../core/ports/tool.ts";
 import type { AgentSettings } from "../config/agents.ts";
 
 /**
- * The tools by which a model hands its run to another agent. Effectful, so that nothing is handed over before the generation has
- * ended; resumable, because a repeated transfer finds its own event.
+ * The tools that hand a run to another agent. Effectful, so that nothing is handed over before the generation has ended; resumable, because
+ * a repeated transfer finds its own event.
  */
 export const handoffTools = (
   { handoffs }: AgentSettings,
@@ -25,5 +25,5 @@ export const handoffTools = (
     };
   });
 
-/** Names of agents may have characters that names of tools may not. */
+/** Agent names may contain characters that tool names may not. */
 const handoffName = (agent: string): string => `transfer_to_${agent.replaceAll(/[^A-Za-z0-9_-]/g, "_")}`.slice(0, 64);

@@ -25,7 +25,7 @@ export const Resolve = token<Resolve>("Resolve");
 @injectable()
 export class Instances {
   readonly #open: { readonly entry: PluginEntry; readonly instance: Instance<object> }[] = [];
-  /** Wires of the plugins that entries build on. */
+  /** Wire names of the plugins that entries delegate to. */
   readonly #borrowedWires = new Map<PluginEntry, string>();
   readonly #config: Config;
   readonly #log: Log;
@@ -51,8 +51,8 @@ export class Instances {
   async make<K extends PluginKind>(_kind: K, entry: PluginEntry): Promise<Instance<Ports[K]>> {
     const { plugin } = entry.loaded;
     try {
-      const making = Promise.resolve(plugin.create(entry.options as never, this.#context(entry))); // checked by its schema
-      const instance = (await this.#inTime(making)) as Instance<Ports[K]>; // the config checked the plugin's kind
+      const making = Promise.resolve(plugin.create(entry.options as never, this.#context(entry))); // Checked by its schema.
+      const instance = (await this.#inTime(making)) as Instance<Ports[K]>; // The config checked the plugin's kind.
       if (typeof instance !== "object" || instance === null) throw new Error("create returned nothing");
       this.#open.push({ entry, instance });
       return instance;

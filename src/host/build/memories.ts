@@ -15,7 +15,7 @@ import { splitModel } from "../config/references.ts";
 import { priceBook } from "../money/price-book.ts";
 import { Instances } from "./instances.ts";
 
-/** The stores of `memories`, with the models that make their vectors. */
+/** The stores under `memories`, with the models that embed their notes. */
 @injectable()
 export class Memories implements MemoryRegistry {
   readonly #memories = new Map<string, Notes>();

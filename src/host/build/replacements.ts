@@ -12,7 +12,7 @@ import type { Provided } from "../../core/values/token.ts";
 import type { Config } from "../config/load.ts";
 import { nameOf } from "./bindings.ts";
 
-/** A replacement that nothing would ever look up is a mistake of the program. */
+/** Refuses a replacement for a token that nothing looks up. */
 export function checkReplacements(replace: readonly Provided[], known: readonly InjectionToken[]): void {
   for (const given of replace) {
     const token: unknown = given?.token;
@@ -26,7 +26,7 @@ export function checkReplacements(replace: readonly Provided[], known: readonly 
   }
 }
 
-/** The replacement as Venturi's own would be: measured. */
+/** Instruments a replacement in the same way as the default. */
 export function measuredReplacement({ token, value }: Provided, telemetry: Telemetry, config: Config): unknown {
   switch (token) {
     // A replacement has its token's type.

@@ -28,14 +28,14 @@ export function toolsOf(
     instance.list().flatMap((tool) => {
       const before = known.get(tool);
       if (before !== undefined) return before;
-      if (entry.type === "code") checkSchema(tool); // the program's own mistake, found while it opens
+      if (entry.type === "code") checkSchema(tool); // A mistake in the program, found when it opens.
       const made = isUsable(entry, tool, log) ? [telemetry.tool(configured(entry, tool, tool.name))] : [];
       known.set(tool, made);
       return made;
     });
 }
 
-/** Of a source that has no tools yet, such as a server that is down, nothing can be said. */
+/** A source without tools, such as a server that is down, cannot be checked. */
 export function checkApproval({ name, approval }: ToolEntry, tools: readonly Tool[]): void {
   if (typeof approval !== "object" || approval === null || approval.when === undefined) return;
   const described = tools.filter(({ parameters }) => !isSchema(parameters));
@@ -70,7 +70,7 @@ function checkSchema({ parameters, name }: Tool): void {
   }
 }
 
-/** The config overrides the tool's own settings, unless its plugin has read that key itself. */
+/** The config overrides the tool's own settings, except keys that the plugin reads itself. */
 function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
   const own = new Set(knownKeys(entry.loaded.plugin.options, []));
   const first = <Value>(key: string, said: Value | undefined, known: Value | undefined) =>

@@ -40,7 +40,7 @@ export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log)
         }
       }
     }
-    // The same array while nothing changed, so that what is derived from it can be kept.
+    // Returns the same array while nothing changed, so that values derived from it can be cached.
     const same = tools.length === before.length && tools.every((tool, index) => tool === before[index]);
     if (!same) before = tools;
     return before;

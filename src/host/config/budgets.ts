@@ -27,10 +27,7 @@ export const BudgetSettings = z
   .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, "a budget needs usd or tokens");
 export type BudgetSettings = z.output<typeof BudgetSettings>;
 
-/**
- * What the schema cannot see: two budgets of the same runs and the same period, of which nobody knows which holds, and budgets that
- * would hold for nobody.
- */
+/** Checks what the schema cannot: two budgets for the same runs and period, and budgets that match nobody. */
 export function checkBudgets(root: MapNode, problems: Problem[]): void {
   const seen = new Map<string, string>();
   const economy = keysOf(root, ["models"]).some((name) => find(root, ["models", name, "economy"]) !== undefined);

@@ -45,7 +45,7 @@ function fillMap(map: MapNode, schema: JsonSchema): MapNode {
   return { ...map, entries };
 }
 
-/** Of several alternatives, the one with keys. */
+/** Of several alternatives, the one with object keys. */
 const objectOf = (schema: JsonSchema): JsonSchema =>
   [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].find(({ properties }) => properties !== undefined) ??
   schema;
@@ -56,5 +56,5 @@ function nodeOf(value: unknown): Node {
     const entries = Object.entries(value).map(([key, inner]) => [key, { key: fallback, node: nodeOf(inner) }] as const);
     return { kind: "map", place: fallback, entries: new Map(entries) };
   }
-  return { kind: "scalar", place: fallback, value: value as string | number | boolean | null }; // no other scalars in JSON
+  return { kind: "scalar", place: fallback, value: value as string | number | boolean | null }; // JSON has no other scalars.
 }

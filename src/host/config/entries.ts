@@ -39,7 +39,7 @@ export async function readEntry<K extends PluginKind>(
   if (node === undefined) return undefined;
   const before = problems.length;
   const schema: z.ZodType = entryKeys[kind];
-  const common = check({ schema, root, path, problems }) as Common<K> | undefined; // parsed with the kind's schema
+  const common = check({ schema, root, path, problems }) as Common<K> | undefined; // Parsed with the kind's schema.
   if (common === undefined || !common.enabled) return undefined;
   const loaded = await loadPlugin(request, typeOf(request, common.type));
   if (loaded === undefined) return undefined;

@@ -16,7 +16,7 @@ export interface Check<Output> {
   readonly also?: readonly string[];
 }
 
-/** A config is checked once, so generating code for its schemas does not pay. */
+/** A config is checked once, so generating validation code does not pay off. */
 const once = { jitless: true };
 
 /** Validates a part of the tree; adds problems with their locations. */

@@ -19,7 +19,7 @@ export async function configSchema(loader: PluginLoader): Promise<JsonSchema> {
   for (const [key, own] of Object.entries(time === undefined ? {} : (inputSchema(time.options).properties ?? {}))) {
     properties[key] = { ...own, ...described(properties[key]) };
   }
-  const { $schema, ...rest } = allowReferences(schema) as JsonSchema; // a schema maps to a schema
+  const { $schema, ...rest } = allowReferences(schema) as JsonSchema; // A schema maps to a schema.
   const reference = { type: "string", pattern: "\\$\\{(env|file):", description: "A variable or a file." };
   return { $schema, title: "Venturi configuration", ...rest, $defs: { reference } };
 }
@@ -74,7 +74,7 @@ const described = (schema: JsonSchema | undefined): JsonSchema => {
 function allowReferences(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(allowReferences);
   if (typeof value !== "object" || value === null) return value;
-  const schema = value as JsonSchema; // the walk below passes schemas only
+  const schema = value as JsonSchema; // The walk below passes only schemas.
   if (isNarrowScalar(schema)) {
     const { description, default: fallback, ...narrow } = schema;
     return {

@@ -43,20 +43,20 @@ export interface Config extends Omit<Settings, PluginSections> {
   readonly file: string;
   /** Base of relative paths. */
   readonly folder: string;
-  /** Changes with any effective value, and with any file of a skill. */
+  /** Changes with any effective value and any file of a skill. */
   readonly hash: string;
-  /** Skills by agent, as they were on the disk. */
+  /** Skills by agent, as read from disk. */
   readonly skills: ReadonlyMap<string, readonly Skill[]>;
   readonly loader: PluginLoader;
   /** The values as written, with their locations. */
   readonly tree: MapNode;
-  /** What the program defines beside the file. */
+  /** Agents, tools and providers defined by the program. */
   readonly code: CodeConfig | undefined;
 }
 export const Config = token<Config>("Config");
 
 export interface LoadOptions {
-  /** Without it, everything is the program's. */
+  /** Absent when the program defines everything. */
   readonly file?: string;
   readonly code?: CodeConfig;
   /** `a.b=c` overrides. */
@@ -72,7 +72,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   for (const assignment of set) override(root, assignment, problems);
   substitute(root, env, problems);
   dropEmpty(root);
-  if (code !== undefined) addCode(root, { code, env, problems }); // after substitution: a program's texts are not templates
+  if (code !== undefined) addCode(root, { code, env, problems }); // After substitution: the program's texts are not templates.
   withDefaultEntries(root);
   moveTimeSections(root);
   const settings = check({ schema: Settings, root, path: [], problems });

@@ -3,7 +3,7 @@ import { z } from "zod";
 const names = () =>
   z.union([z.literal("all"), z.array(z.string().min(1))], { error: "write a list of names, or all" }).exactOptional();
 
-/** What callers may write in the words of a vendor, beyond what its plugin lets all of them. */
+/** Vendor fields that callers may set, beyond what the vendor's plugin allows everyone. */
 export const nativeGrants = {
   native: names().describe(
     "Further fields of the vendor's own request that a client of the same wire may set, such as `user` or `service_tier`, and values of `anthropic-beta`; or `all`. Fields that usage is counted by stay closed.",

@@ -41,7 +41,7 @@ export async function checkEntries({ journal, ...sections }: Entries, checking: 
 async function problemsOf({ loaded, options }: PluginEntry, context: CheckContext): Promise<readonly OptionProblem[]> {
   const { plugin } = loaded;
   try {
-    return (await plugin.check?.(options as never, context)) ?? []; // parsed with the plugin's schema
+    return (await plugin.check?.(options as never, context)) ?? []; // Parsed with the plugin's schema.
   } catch (thrown) {
     return [{ path: [], message: messageOf(thrown) }];
   }

@@ -2,7 +2,7 @@ import { messageOf } from "../../core/errors/errors.ts";
 import { type Problem, pathText } from "../yaml/problem.ts";
 import { find, keysOf, type MapNode, type Path, placeOf, plain } from "../yaml/tree.ts";
 
-/** Agents' JSON Schemas must be valid: a run is too late to find out. */
+/** Validates agents' JSON Schemas now rather than at the first run. */
 export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<void> {
   const paths = schemaPaths(root);
   if (paths.length === 0) return;
@@ -10,7 +10,7 @@ export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<
   for (const path of paths) {
     const node = find(root, path);
     if (node?.kind !== "map") continue;
-    const fault = faultOf(plain(node) as Record<string, unknown>); // a map is an object
+    const fault = faultOf(plain(node) as Record<string, unknown>); // A map is an object.
     if (fault === undefined) continue;
     const at = [...path, ...fault.path];
     problems.push({
@@ -21,7 +21,7 @@ export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<
   }
 }
 
-/** An invalid condition would otherwise surface at the first call it should have stopped. */
+/** Compiles conditions now: an invalid one would otherwise surface at the first call it should have stopped. */
 export async function checkConditions(root: MapNode, problems: Problem[]): Promise<void> {
   for (const tool of keysOf(root, ["tools"])) {
     const path = ["tools", tool, "approval", "when"];

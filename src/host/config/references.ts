@@ -50,7 +50,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     if (targets.length > 0 && !targets.includes(true)) complain(path, "every provider of this chain is disabled");
   }
 
-  /** A split has members and weights; everything else is theirs. */
+  /** A split has only members and weights; all other settings belong to the members. */
   function checkSplit(name: string): void {
     const entry: Path = ["models", name];
     const split: Path = [...entry, "split"];
@@ -72,7 +72,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     }
   }
 
-  /** Settings of a model that is not in the chain would hold for nobody, and a hedge needs a second one. */
+  /** Settings for a model that is not in the chain have no effect, and a hedge needs a second model. */
   function checkMembers(name: string): void {
     const chain = items(root, ["models", name, "chain"]).map((path) => text(root, path) ?? "");
     for (const member of keysOf(root, ["models", name, "members"])) {
@@ -99,7 +99,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     }
   }
 
-  /** The same of a key. */
+  /** The same for a reference in this key. */
   function checkReference(path: Path, reference: string): void {
     const models = keysOf(root, ["models"]);
     if (models.includes(reference)) return;
@@ -129,7 +129,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     complain(path, `"${written(root, path)}" is not among the ${section}${didYouMean(name, names)}`);
   }
 
-  /** Without authentication only loopback addresses may be listened on. */
+  /** Without authentication, only loopback addresses are allowed. */
   function checkListen(): void {
     const host = parseListen(text(root, ["server", "listen"]) ?? "127.0.0.1:0")?.host;
     if (host === undefined || isLoopback(host)) return;
@@ -164,7 +164,7 @@ function text(root: MapNode, path: Path): string | undefined {
   return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
 }
 
-/** As written in the file, because the contents of a variable or file may be secret. */
+/** The value as written in the file: the content of a variable or file may be secret. */
 function written(root: MapNode, path: Path): string {
   const node = find(root, path);
   if (node?.kind !== "scalar") return "";

@@ -23,7 +23,7 @@ const may = () =>
       "start runs; see them; steer and cancel them; inspect traces and the audit; approve tool calls; read metrics; make and remove schedules.",
     );
 
-/** A tenant of its own. */
+/** Refuses the tenant name reserved for shadow runs. */
 const ownName = (name: z.ZodString) => name.refine((given) => given !== shadowTenant, "this name is for shadow runs");
 
 export const JwtSettings = z.strictObject({
@@ -93,7 +93,7 @@ export const Key = z.strictObject({
   overrides: KeyOverrides.prefault({}).describe("What the key opens beyond the agents' own `overrides`."),
 });
 
-/** Who may act on runs must see them. */
+/** A key that may act on runs must also be able to see them. */
 function seesWhatItChanges(keys: readonly z.output<typeof Key>[], context: z.core.$RefinementCtx<unknown>): void {
   for (const [index, { act, tenants }] of keys.entries()) {
     if (act === undefined || tenants !== undefined) continue;

@@ -10,10 +10,10 @@ import { check } from "./issues.ts";
 const longestName = 64;
 const longestDescription = 1_024;
 const longestCompatibility = 500;
-/** Of the frontmatter; far above what its fields may have. */
+/** Maximum length of the frontmatter, far above what its fields allow. */
 const longestHead = 16_384;
 
-/** As the standard has it. Other keys are other programs' and left alone. */
+/** As the skills standard defines it. Other keys belong to other programs and are ignored. */
 const Frontmatter = z.looseObject({
   name: z.string().superRefine((name, context) => {
     const message = nameProblem(name);
@@ -26,18 +26,18 @@ const Frontmatter = z.looseObject({
   license: z.string().optional(),
   compatibility: z.string().min(1).max(longestCompatibility).optional(),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  /** Read, and without effect: what needs a person's approval is the configuration's to say. */
+  /** Read but without effect: only the configuration decides what needs approval. */
   "allowed-tools": z.union([z.string(), z.array(z.string())]).optional(),
 });
 
 interface SkillText {
   readonly text: string;
-  /** Of its folder. */
+  /** The folder's name. */
   readonly name: string;
   readonly problems: Problem[];
 }
 
-/** Reads a SKILL.md. Adds to `problems`; undefined when it has one. */
+/** Reads a SKILL.md. Adds to `problems`; undefined if it has any. */
 export function readSkillFile(
   file: string,
   { text, name: folder, problems }: SkillText,
@@ -60,7 +60,7 @@ export function readSkillFile(
   return { skill: { name: head.name, description: head.description.trim(), body: split.body.trim() }, place };
 }
 
-/** Deep nesting overflows the parser's stack, which is no fault of ours. */
+/** Deep nesting can overflow the parser's stack; report it as a problem of the file. */
 function parsed(file: string, head: string, problems: Problem[]): MapNode | undefined {
   try {
     return parseYaml(file, head, problems);
@@ -70,7 +70,7 @@ function parsed(file: string, head: string, problems: Problem[]): MapNode | unde
   }
 }
 
-/** The frontmatter, on the lines it has in the file, and what follows it; or what is wrong. */
+/** The frontmatter with its line numbers preserved, and the rest; or a description of the problem. */
 function splitHead(text: string): { head: string; body: string } | string {
   const lines = text.slice(0, longestHead + 1).split("\n");
   const isFence = (line: string) => line.trimEnd() === "---";
@@ -85,7 +85,7 @@ function splitHead(text: string): { head: string; body: string } | string {
   return { head: `\n${head}`, body: text.slice(lines.slice(0, end + 1).join("\n").length + 1) };
 }
 
-/** Why the standard does not allow this name. */
+/** Why the standard forbids this name. */
 function nameProblem(name: string): string | undefined {
   if (name === "") return "a skill needs a name";
   if (name.length > longestName) return `the name has ${name.length} characters; at most ${longestName} are allowed`;

@@ -7,10 +7,10 @@ import { type Place, type Problem, pathText, placeText, shortPath } from "../yam
 import { find, keysOf, type MapNode, type Path } from "../yaml/tree.ts";
 import { readSkillFile } from "./skill-file.ts";
 
-/** More would fill the prompt with their descriptions. */
+/** More skills would fill the prompt with their descriptions. */
 const mostSkills = 100;
 
-/** A skill, and where its name stands. */
+/** A skill, and the location of its name. */
 interface Read {
   readonly skill: Skill;
   readonly place: Place;
@@ -25,7 +25,7 @@ export async function readSkills(
   const found = new Map<string, readonly Skill[]>();
   for (const agent of keysOf(root, ["agents"])) {
     const list = find(root, ["agents", agent, "skills"]);
-    if (list?.kind !== "list" || list.items.length === 0) continue; // anything else is the schema's to complain about
+    if (list?.kind !== "list" || list.items.length === 0) continue; // Anything else is reported by the schema.
     const own = new Map<string, Read>();
     for (const [index, item] of list.items.entries()) {
       if (item.kind !== "scalar" || typeof item.value !== "string") continue;
@@ -59,7 +59,7 @@ function add(own: Map<string, Read>, read: Read, problems: Problem[]): void {
   }
 }
 
-/** A plain name must be a skill's folder; of what a pattern matches, files are passed over. */
+/** A plain name must be a skill's folder; files matched by a pattern are skipped. */
 function matchesOf(pattern: string, folder: string, complain: (message: string) => void): string[] {
   if (!["*", "?", "[", "{"].some((sign) => pattern.includes(sign))) return [resolve(folder, pattern)];
   let names: string[];

@@ -6,8 +6,8 @@ const sections = ["schedules", "webhooks", "hooks"] as const;
 const channel = "time";
 
 /**
- * `schedules:`, `webhooks:` and `hooks:` become options of the channel `time`, which is added when there is one of them, or a
- * tool that makes schedules. Their nodes keep their places in the file.
+ * Moves `schedules:`, `webhooks:` and `hooks:` into the options of the channel `time`, adding it if one of them, or a tool that creates
+ * schedules, exists. Their nodes keep their source locations.
  */
 export function moveTimeSections(root: MapNode): void {
   const channels = find(root, ["channels"]);
@@ -20,7 +20,7 @@ export function moveTimeSections(root: MapNode): void {
   if (entry.node.kind !== "map") return;
   for (const section of given) {
     const moved = root.entries.get(section);
-    // Written in both places: the one of the channel is reported as unknown then.
+    // Set in both places: the channel's own key is then reported as unknown.
     if (moved === undefined || entry.node.entries.has(section)) continue;
     entry.node.entries.set(section, moved);
     root.entries.delete(section);
@@ -36,7 +36,7 @@ function hasLater(root: MapNode): boolean {
   });
 }
 
-/** The path as it is in the file. */
+/** Maps a problem's path back to the path in the file. */
 export const asWritten = (problem: Problem): Problem => {
   const prefix = `channels.${channel}.`;
   const rest = problem.path.startsWith(prefix) ? problem.path.slice(prefix.length) : "";

@@ -42,7 +42,7 @@ export function mountAudit(app: FastifyInstance, { audit, caller }: AuditParts):
   app.get("/v1/audit", { schema }, async (request) => {
     const { tenant, ...holder } = caller(request);
     demand({ tenant, ...holder }, "inspect");
-    const { action, run, cursor, limit } = request.query as z.output<typeof Query>; // checked by the schema
+    const { action, run, cursor, limit } = request.query as z.output<typeof Query>; // Checked by the schema.
     return await audit.audits({
       tenant,
       limit,

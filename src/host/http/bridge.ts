@@ -4,10 +4,10 @@ import type { ReadableStream } from "node:stream/web";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import { Pipe } from "./pipe.ts";
 
-// Not imported: a namespace reads every export, and one of them loads Node's fetch, 30 ms of each start.
+// Not imported: a namespace import evaluates every export, one of which loads Node's fetch (30 ms per start).
 const http = process.getBuiltinModule("node:http");
 
-/** Of one connection, not of the message. */
+/** Headers of a connection, not of the message. */
 const hopByHop = new Set([
   "connection",
   "keep-alive",
@@ -19,8 +19,8 @@ const hopByHop = new Set([
 ]);
 
 /**
- * A web request through a Node server that need not listen: over a connection within the process, so that status, headers,
- * framing, backpressure and a reader that leaves are those of any other client.
+ * Serves a web `Request` through a Node server that need not listen, over an in-process connection: status, headers, framing, backpressure
+ * and disconnects behave as for any client.
  */
 export function fetchFrom(server: Server, request: Request, path: string): Promise<Response> {
   const { method, headers, signal, body } = request;
@@ -31,7 +31,7 @@ export function fetchFrom(server: Server, request: Request, path: string): Promi
       method,
       path,
       headers: { host, ...ownHeaders(headers) },
-      createConnection: () => client as never, // Node's HTTP asks a socket for no more than a Pipe has
+      createConnection: () => client as never, // Node's HTTP needs nothing of a socket that a Pipe lacks.
     });
     const leave = () => sent.destroy();
     if (signal.aborted) leave();
@@ -45,7 +45,7 @@ export function fetchFrom(server: Server, request: Request, path: string): Promi
     server.emit("connection", connection);
     if (body === null) sent.end();
     else {
-      const source = Readable.fromWeb(body as ReadableStream); // the same class under two names
+      const source = Readable.fromWeb(body as ReadableStream); // The same class under two names.
       source.on("error", leave);
       source.pipe(sent);
     }
@@ -70,7 +70,7 @@ function responseOf(response: IncomingMessage): Response {
   return new Response(empty ? null : bodyOf(response), { status: statusCode, headers });
 }
 
-/** Reads as the reader does: nothing is taken from the connection before it is asked for. */
+/** Pulls from the connection only as the reader asks. */
 function bodyOf(response: IncomingMessage): globalThis.ReadableStream<Uint8Array> {
   const chunks = response[Symbol.asyncIterator]();
   return new globalThis.ReadableStream<Uint8Array>(
@@ -79,7 +79,7 @@ function bodyOf(response: IncomingMessage): globalThis.ReadableStream<Uint8Array
         try {
           const { value, done } = await chunks.next();
           if (done) controller.close();
-          else controller.enqueue(new Uint8Array(value as Buffer)); // no encoding is set, so chunks are buffers
+          else controller.enqueue(new Uint8Array(value as Buffer)); // No encoding is set, so chunks are Buffers.
         } catch (thrown) {
           controller.error(
             new VenturiError("server.fetch", "stream_error", "the response broke off", { cause: thrown }),

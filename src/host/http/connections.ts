@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * A server's sockets and which of them are in use. Node's `closeIdleConnections` skips sockets that browsers and fetch opened
- * in advance and never used, and the server would wait for them to close.
+ * A server's sockets, and which are in use. Node's `closeIdleConnections` skips sockets that browsers and fetch opened in advance and never
+ * used, so closing the server would wait for them.
  */
 export class Connections {
   readonly #open = new Set<Socket>();
   readonly #quiet = new Set<Socket>();
   readonly #none = Promise.withResolvers<void>();
   #closing = false;
-  /** Past this number a connection is closed after its next response, for its client to open another. */
+  /** Above this number, a connection is closed after its next response, so that its client opens a new one. */
   mostKept = Number.POSITIVE_INFINITY;
 
   constructor(server: Server) {
@@ -45,7 +45,7 @@ export class Connections {
     this.#settle();
   }
 
-  /** Resolves when none is left after `close`: a server that does not listen itself does not wait for them. */
+  /** Resolves when all sockets are closed after `close`: a server that does not listen itself would not wait for them. */
   get closed(): Promise<void> {
     return this.#none.promise;
   }

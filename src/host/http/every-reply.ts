@@ -5,8 +5,8 @@ import type { ServerSettings } from "../config/server.ts";
 import { originCheck } from "./origin.ts";
 
 /**
- * What comes before anything else, also for a URL that the router cannot read: the headers of every reply, and whether this
- * service answers to the request's Host and Origin. Returns the trace context that the reply has unless it is about a run.
+ * Runs before everything else, even for a URL the router cannot parse: sets the headers of every reply and checks Host and Origin. Returns
+ * the trace context of a reply that is not about a run.
  */
 export function firstOfAll(settings: ServerSettings): (request: FastifyRequest, reply: FastifyReply) => string {
   const checkOrigin = originCheck(settings);
@@ -21,14 +21,14 @@ export function firstOfAll(settings: ServerSettings): (request: FastifyRequest, 
   };
 }
 
-/** A header that cannot be sent, such as one with a line end out of the URL, would take the body with it. */
+/** Drops a header that cannot be sent, such as one with a line break from the URL; otherwise the body would be lost with it. */
 export function dropUnsendable(reply: FastifyReply): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (typeof value === "string" && unsendable.test(value)) reply.removeHeader(name);
   }
 }
 
-/** As Node checks header values. */
+/** The same check as Node's. */
 const unsendable = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** The caller's request id if it is valid in a header, so that both sides' logs can be correlated. */

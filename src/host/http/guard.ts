@@ -14,13 +14,13 @@ import { mustNotBlock } from "../watchdog/strikes.ts";
 import { dropUnsendable, firstOfAll } from "./every-reply.ts";
 import type { ServerParts } from "./server-parts.ts";
 
-/** Who is calling, and what that entails. */
+/** Identifies callers, and checks and counts their requests. */
 export interface Callers {
   of(request: unknown): KeyHolder;
-  /** Whose memory a request uses; `default` on a route that needs no key. */
+  /** The tenant that a request's memory is charged to; `default` on routes without a key. */
   tenantOf(request: unknown): string;
   charge(request: unknown): Promise<void>;
-  /** How its key's limit stood when a request was counted. */
+  /** State of the key's rate limit when the request was counted. */
   rateOf(request: unknown): RateState | undefined;
   /** The action has already happened, so a failure to audit it is only logged. */
   audit(entry: AuditEntry): Promise<void>;
@@ -28,7 +28,7 @@ export interface Callers {
 
 const minute = 60_000;
 
-/** Reads cost little and are how a client waits: a rate limit does not count them. */
+/** Reads are cheap and are how clients wait, so rate limits do not count them. */
 export const isRead = ({ method }: Pick<FastifyRequest, "method">): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
@@ -60,7 +60,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     const details = { limit: "requestsPerMinute", value, most, retryAfterMs: ttl };
     throw new VenturiError("auth.check", "rate_limited", message, { details });
   };
-  // With a callback: what an async function enters is left when it returns.
+  // Uses the callback form: a context entered in an async function is lost when it returns.
   app.addHook("onRequest", (request, _reply, done) => {
     doingForRequest({ tenant: "", route: `${request.method} ${request.routeOptions.url ?? "unknown"}` }, done);
   });
@@ -70,7 +70,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     try {
       const holder = await identify(request);
       holders.set(request, holder);
-      holders.set(request.raw, holder); // a writer of events knows only Node's request
+      holders.set(request.raw, holder); // The event writer only knows Node's request.
       const doing = requestDoing();
       if (doing !== undefined) {
         doing.tenant = holder.tenant;
@@ -90,16 +90,16 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
       throw thrown;
     }
   });
-  // A reply that names a run has the run's trace. Streams write their own headers, and a run that was awaited has told it.
+  // A reply that names a run gets the run's trace. Streams set their own headers, and awaited runs already did.
   app.addHook("onSend", async (request, reply) => {
     dropUnsendable(reply);
     const run = reply.getHeader("x-venturi-run");
     const said = reply.getHeader("traceparent");
     if (typeof run !== "string" || (said !== undefined && said !== requestTraces.get(request))) return;
     reply.removeHeader("traceparent");
-    // A failure may be that the run is somebody else's.
+    // An error may mean that the run belongs to someone else, so it gets no trace.
     const isKnown = reply.statusCode < 400 && parts.traced === true;
-    const trace = isKnown ? await runTrace(parts.runs, run).catch(() => undefined) : undefined; // a removed run has none
+    const trace = isKnown ? await runTrace(parts.runs, run).catch(() => undefined) : undefined; // A removed run has no trace.
     if (trace !== undefined) reply.header("traceparent", trace);
   });
   return {
@@ -109,8 +109,8 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
       return holder;
     },
     tenantOf: (request) => holders.get(request as object)?.tenant ?? defaultTenant,
-    charge: (request) => charge(request as FastifyRequest), // the host's own request, handed back by a channel
-    rateOf: (request) => rates.get(request as object), // as above
+    charge: (request) => charge(request as FastifyRequest), // The host's own request, handed back by a channel.
+    rateOf: (request) => rates.get(request as object), // As above.
     audit: record,
   };
 }

@@ -2,10 +2,10 @@ import { performance } from "node:perf_hooks";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 
-/** Methods that have a series of their own; a client may invent others. */
+/** Known methods get their own time series; clients can invent others. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]);
 
-/** Metrics of the HTTP server by the conventions. A connection that becomes a WebSocket is not a request. */
+/** HTTP server metrics following the semantic conventions. A WebSocket connection is not counted as a request. */
 export function measureRequests(app: FastifyInstance, telemetry: Pick<Telemetry, "shift" | "took">): void {
   app.addHook("onRequest", (request, reply, done) => {
     if (request.headers.upgrade === undefined) measure(telemetry, request, reply);
@@ -20,7 +20,7 @@ function measure(telemetry: Pick<Telemetry, "shift" | "took">, request: FastifyR
     "url.scheme": request.protocol,
   };
   telemetry.shift("http.server.active_requests", 1, asked);
-  // Emitted however it ends: sent, hijacked for a stream, or left by the client.
+  // Emitted however the response ends: sent, hijacked for a stream, or dropped by the client.
   reply.raw.once("close", () => {
     telemetry.shift("http.server.active_requests", -1, asked);
     const { statusCode, headersSent } = reply.raw;

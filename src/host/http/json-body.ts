@@ -10,27 +10,27 @@ import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
-/** Bodies up to this size are parsed in one piece, and may arrive as slowly as any request. */
+/** Smaller bodies are parsed in one piece and may arrive as slowly as any request. */
 const small = 64 * 1024;
 
-/** A larger body has to arrive at this rate, bytes a second, after some time to begin, ms: until then it holds memory for nothing. */
+/** Minimum rate of a larger body after an initial delay, bytes a second: slower ones hold memory for too long. */
 const slowest = 64 * 1024;
 const patience = 2_000;
 
 export interface BodyParts {
   readonly limits: ServiceLimits;
-  /** What a request's body is charged to. */
+  /** The account that a request's body is charged to. */
   readonly account: (request: FastifyRequest) => Account;
 }
 
-/** What the bodies of requests hold until they are answered. */
+/** Memory held by request bodies until they are answered. */
 export interface Bodies {
   of(request: unknown): Charge | undefined;
 }
 
 /**
- * Reads bodies piece by piece, each charged to its caller at its announced size until it is answered: JSON, and forms as the bytes
- * they are, for routes that take one.
+ * Reads bodies piece by piece, charging each to its caller at its announced size until it is answered: JSON, and forms as raw bytes for
+ * routes that accept them.
  */
 export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyParts): Bodies {
   const responses = new WeakMap<FastifyRequest, ServerResponse>();
@@ -56,7 +56,7 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
       charges.set(request, charge);
       const response = responses.get(request);
       if (response === undefined || response.destroyed) charge.release();
-      else response.once("close", () => charge?.release()); // the handler holds on to it until it has answered
+      else response.once("close", () => charge?.release()); // The handler keeps the body until it has answered.
       return body;
     } catch (thrown) {
       charge?.release();
@@ -72,14 +72,14 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
     await discard(payload, limits.body);
     throw otherType(request.headers["content-type"]);
   });
-  return { of: (request) => charges.get(request as object) }; // a request, as channels hand it back
+  return { of: (request) => charges.get(request as object) }; // A request, as channels hand it back.
 }
 
 interface Reading {
   readonly announced: number;
   readonly charge: Charge;
   readonly limits: ServiceLimits;
-  /** The body's text, once it is known to be valid. */
+  /** The body's text, once known to be valid JSON. */
   taken(text: string, strings?: LongStrings): void;
 }
 
@@ -88,7 +88,7 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   const isSmall = announced > 0 && announced <= small;
   const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
-  const tenant = tenantDoing(); // chunks arrive in the connection's context
+  const tenant = tenantDoing(); // Chunks arrive in the connection's async context, so remember the tenant.
   let size = 0;
   const take = (chunk: Buffer) => {
     size += chunk.length;
@@ -107,7 +107,7 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   taken(text, strings);
   if (strings === undefined) return parsed;
   const restored = strings.restore(parsed);
-  // What follows (validation, storing) is a turn of its own.
+  // Validation and storing get a turn of their own.
   if (text.length > small) await turnFor(0, tenant);
   return restored;
 }
@@ -132,25 +132,25 @@ async function readBytes(payload: IncomingMessage, { announced, charge, limits }
   return Buffer.concat(whole);
 }
 
-/** Reads the rest of a refused body: many clients send all of it before they look for an answer. */
+/** Reads and discards the rest of a refused body: many clients send everything before reading the response. */
 async function discard(payload: IncomingMessage, most: number): Promise<void> {
   let left = most;
   await eachChunk(payload, (chunk) => {
     left -= chunk.length;
     if (left < 0) throw tooLarge();
     return undefined;
-  }).catch(() => {}); // enough, or the client is gone
+  }).catch(() => {}); // Enough was read, or the client is gone.
 }
 
 /**
- * Rejects with what `take` throws, and leaves the rest unread; reads nothing more while it waits for what `take` returns. By events:
- * an iterator costs more than all else that is done with a small body. `isLate` is asked twice a second.
+ * Calls `take` for each chunk, pausing while it waits for the returned promise; rejects with what `take` throws, leaving the rest unread.
+ * Uses events: an iterator would cost more than everything else for a small body. `isLate` is checked twice a second.
  */
 function eachChunk(payload: IncomingMessage, take: Take, isLate?: () => boolean): Promise<void> {
   if (payload.readableEnded) return Promise.resolve();
   return new Promise((resolve, reject) => {
     let taking: Promise<void> | undefined;
-    // Without its listeners: the request lives as long as the answer, and would keep the body alive.
+    // Removes its listeners: the request lives as long as the answer and would keep the body in memory.
     const settle = (failed: boolean, thrown?: unknown): void => {
       clearInterval(timer);
       payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose).pause();
@@ -172,7 +172,7 @@ function eachChunk(payload: IncomingMessage, take: Take, isLate?: () => boolean)
     };
     const onEnd = (): void => {
       if (taking === undefined) return settle(false);
-      // A stream ends, and closes, while its last chunk is worked on, although it is paused.
+      // A stream may end and close while its last chunk is processed, even though it is paused.
       payload.off("close", onClose);
       taking.then(() => settle(false), onError);
     };

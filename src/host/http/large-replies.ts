@@ -4,21 +4,21 @@ import type { Account } from "../../core/ports/held.ts";
 import { StallWatch } from "../../serve/stall-watch.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
-/** Smaller replies go out in one write: the kernel takes most of one. */
+/** Smaller replies go out in one write; the kernel buffers most of it. */
 const large = 64 * 1024;
 
-/** A reply that is read while it is sent: a piece of the journal's, and what waits for the reader. */
+/** Memory charged for a streamed reply: one piece read from the journal, plus what waits for the reader. */
 const streamed = 1.25 * 1024 * 1024;
 
 export interface ReplyParts {
   readonly limits: Pick<ServiceLimits, "stalled">;
-  /** What a request's reply is charged to. */
+  /** The account that a request's reply is charged to. */
   readonly account: (request: FastifyRequest) => Account;
 }
 
 /**
- * Sends replies above 64 KiB piece by piece, charged to their caller until they are sent, streams with what they hold meanwhile. A reader that takes nothing for
- * `stalled` ms is cut off. Server-sent events have a writer of their own, with the same bounds.
+ * Sends replies above 64 KiB piece by piece, charged to their caller until sent; streams are charged for what they buffer. A reader that
+ * takes nothing for `stalled` ms is disconnected. Server-sent events have their own writer with the same bounds.
  */
 export function sendLargeReplies(app: FastifyInstance, { limits, account }: ReplyParts): void {
   app.addHook("onSend", async (request, reply, payload) => {

@@ -20,7 +20,7 @@ export async function createHttp(limits: ServiceLimits, settings: ServerSettings
     requestTimeout: limits.request,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 256 },
-    // The server sets its own compilers. Without these Fastify would load Ajv and fast-json-stringify all the same.
+    // The server sets its own compilers. Without these placeholders Fastify would still load Ajv and fast-json-stringify.
     schemaController: { compilersFactory: { buildValidator: notUsed, buildSerializer: notUsed } },
     http: {
       maxHeaderSize: limits.headers,
@@ -28,7 +28,7 @@ export async function createHttp(limits: ServiceLimits, settings: ServerSettings
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(limits.request / 4)),
       shouldUpgradeCallback: takesUpgrade,
     },
-    // A URL that the router cannot read reaches no hook.
+    // A URL that the router cannot parse reaches no hook.
     frameworkErrors: (error, request, reply) => {
       try {
         before(request, reply);

@@ -9,32 +9,35 @@ const backslash = 0x5c;
 const unicode = 0x75;
 /** Strings of this many bytes or more are taken out of the text. */
 const long = 4 * 1024;
-/** A client cannot guess it, so no string of a body can pass for a placeholder. */
+/** Random, so that no string in a body can pass for a placeholder. */
 const placeholder = `venturi:${randomBytes(16).toString("hex")}:`;
 const placeholders = new RegExp(`"${placeholder}\\d+"`, "g");
 /** Not allowed in a JSON string unless escaped. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose
 const control = /[\u0000-\u001f]/;
 const nothing = Buffer.alloc(0);
-/** V8 hashes and keeps every key; 20 MiB take a tenth of a second. */
+/** Maximum length of a key. V8 hashes and retains every key; 20 MiB take a tenth of a second. */
 const longestKey = 1024 ** 2;
-/** Characters besides the long strings. They are parsed, validated and stored as a whole: 4 MiB take 30 ms, and are a million tokens. */
+/**
+ * Maximum characters outside the long strings, which are parsed, validated and stored in one go: 4 MiB take 30 ms, and hold a million
+ * tokens.
+ */
 const mostBeside = 4 * 1024 ** 2;
 
 /**
- * Takes the long strings out of JSON while its bytes arrive, so that a body with a file is never one text that is parsed in
- * one turn. What remains is a small JSON text with placeholders.
+ * Extracts long strings from JSON while its bytes arrive, so that a body containing a file is never parsed as one text in one turn. What
+ * remains is a small JSON text with placeholders.
  */
 export class LongStrings {
   readonly #strings: string[] = [];
   readonly #decoder = new StringDecoder("utf8");
   #text = "";
   #inString = false;
-  /** Of the open string, as it was sent; what it means, once it is long. */
+  /** The open string as sent, and its decoded value once it is long. */
   #raw = "";
   #value: string | undefined;
   #bytes = 0;
-  /** An escape whose end has not arrived. */
+  /** An escape sequence that is not complete yet. */
   #held: Buffer = nothing;
 
   push(arrived: Buffer): void {
@@ -42,7 +45,7 @@ export class LongStrings {
     this.#held = nothing;
     const quotes = new Places(chunk, quote);
     const escapes = new Places(chunk, backslash);
-    /** Start of what is neither in the text nor in the open string. */
+    /** Start of the bytes that are neither in the text nor in the open string yet. */
     let from = 0;
     let at = 0;
     while (at < chunk.length) {
@@ -51,7 +54,7 @@ export class LongStrings {
         if (next === chunk.length) break;
         at = next + 1;
         const end = quotes.from(at);
-        // Most strings are short, and stay in the text around them.
+        // Most strings are short and stay in the text.
         if (end < chunk.length && end - at < long && escapes.from(at) > end) at = end + 1;
         else {
           this.#inString = true;
@@ -77,14 +80,14 @@ export class LongStrings {
     if (this.#text.length > mostBeside) throw tooMuchBeside();
   }
 
-  /** The text without its long strings; `restore` puts them back into what was parsed from it. */
+  /** The text with placeholders; `restore` puts the long strings back into the parsed value. */
   end(): string {
-    // An unclosed string is left to the parser to refuse.
+    // The parser rejects the unclosed string.
     if (this.#inString) return '"';
     return this.#text + this.#decoder.end();
   }
 
-  /** Makes each long string one text, by turns with others': 31 MiB take 20 ms, which the first reader would spend otherwise. */
+  /** Flattens each long string in turns shared with others: 31 MiB take 20 ms, which the first reader would otherwise spend at once. */
   async settle(): Promise<void> {
     if (this.#strings.length > 0) await inSlices(flattened(this.#strings));
   }
@@ -95,7 +98,7 @@ export class LongStrings {
     const holder: Record<string, unknown> = { root };
     const open: object[] = [holder];
     for (let value = open.pop(); value !== undefined; value = open.pop()) {
-      const fields = value as Record<string, unknown>; // an array's indexes are keys, too
+      const fields = value as Record<string, unknown>; // Array indexes are keys too.
       for (const key of Object.keys(fields)) {
         const field = fields[key];
         const name = this.#restored(key);
@@ -146,7 +149,7 @@ export class LongStrings {
     this.#bytes = 0;
   }
 
-  /** Whole characters only: a quote follows. */
+  /** Only complete characters: a quote follows. */
   #decode(bytes: Buffer): string {
     return this.#decoder.write(bytes) + this.#decoder.end();
   }
@@ -159,7 +162,7 @@ function* flattened(strings: readonly string[]): Generator<void, void> {
   }
 }
 
-/** Where a byte is in a chunk, looked for once: asked for positions that only grow. */
+/** Positions of a byte in a chunk, for queries in ascending order; each position is searched once. */
 class Places {
   readonly #chunk: Buffer;
   readonly #byte: number;
@@ -170,7 +173,7 @@ class Places {
     this.#byte = byte;
   }
 
-  /** The first one from here on; the chunk's length when there is none. */
+  /** The first position from here on; the chunk's length if there is none. */
   from(at: number): number {
     if (this.#known >= at) return this.#known;
     const found = this.#chunk.indexOf(this.#byte, at);
@@ -179,10 +182,10 @@ class Places {
   }
 }
 
-/** What a part of a JSON string says. No escape is cut. */
+/** Decodes a part of a JSON string that does not split an escape. */
 function meaningOf(text: string): string {
   try {
-    if (text.includes("\\")) return JSON.parse(`"${text}"`) as string; // a string's JSON
+    if (text.includes("\\")) return JSON.parse(`"${text}"`) as string; // The JSON of a string.
   } catch (thrown) {
     throw invalid(thrown);
   }

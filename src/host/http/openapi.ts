@@ -10,9 +10,9 @@ const places = ["body", "querystring", "params", "headers"] as const;
 export const validatorCompiler = (route: { schema: unknown; url?: string; httpPart?: string }) => {
   const { schema: given, httpPart = "body" } = route;
   if (!(given instanceof z.ZodType)) throw new TypeError("a route's schema is a zod schema");
-  // Vendor SDKs send parameters of their own; in our API an unknown one is an error.
+  // Vendor SDKs send extra parameters, so only our own API rejects unknown ones.
   const strict = httpPart === "querystring" && given instanceof z.ZodObject && isNative(route.url ?? "");
-  // A schema that takes further names checks them itself.
+  // A schema with a catchall checks additional names itself.
   const schema: z.ZodType = strict && given.def.catchall === undefined ? given.strict() : given;
   return (data: unknown) => {
     const parsed = schema.safeParse(data);
@@ -25,7 +25,7 @@ export const validatorCompiler = (route: { schema: unknown; url?: string; httpPa
 
 const isNative = (url: string): boolean => url.startsWith("/v1/");
 
-/** Routes of our API without query parameters reject any. */
+/** Makes routes of our API without query parameters reject any. */
 export function refuseQuery(route: { url: string; schema?: FastifySchema }): void {
   if (isNative(route.url) && route.schema?.querystring === undefined) {
     route.schema = { ...route.schema, querystring: z.object({}) };
@@ -63,11 +63,11 @@ export class OpenApi {
     return { ...document, components: { ...document.components, schemas } };
   }
 
-  /** One schema, or one for each media type under `content`. */
+  /** One schema, or one per media type under `content`. */
   #answer(answer: unknown): unknown {
     if (answer instanceof z.ZodType) return this.#json(answer);
     if (typeof answer !== "object" || answer === null || !("content" in answer)) return answer;
-    const media = Object.entries(answer.content as Record<string, { schema: z.ZodType }>); // as Fastify wants it
+    const media = Object.entries(answer.content as Record<string, { schema: z.ZodType }>); // The shape that Fastify expects.
     const content = media.map(([type, { schema, ...rest }]) => [type, { ...rest, schema: this.#json(schema) }]);
     return { ...answer, content: Object.fromEntries(content) };
   }
@@ -79,10 +79,10 @@ export class OpenApi {
       reused: "inline",
       metadata: new SchemaNames(),
     });
-    const { $schema, $defs = {}, $ref, ...rest } = moved(given) as typeof given; // the same shape
+    const { $schema, $defs = {}, $ref, ...rest } = moved(given) as typeof given; // The same shape.
     for (const [name, definition] of Object.entries($defs)) this.#named.set(name, definition);
     if ($ref === undefined) return rest;
-    // What stands beside a reference is dropped by the document's builder.
+    // The document builder drops everything next to a `$ref`.
     return Object.keys(rest).length === 0 ? { $ref } : { allOf: [{ $ref }], ...rest };
   }
 }

@@ -14,7 +14,7 @@ export function originCheck(settings: ServerSettings): (headers: IncomingHttpHea
   const hosts = names === undefined ? undefined : new Set(names.map((name) => name.toLowerCase()));
   const origins = new Set(settings.cors?.origins);
   return (headers, raw) => {
-    // Node keeps the first; a proxy in front may have checked the second.
+    // Node keeps the first Host header, but a proxy in front may have checked the second.
     if (raw.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length > 1) {
       throw new VenturiError(op, "invalid_input", "send one Host header");
     }

@@ -3,10 +3,10 @@ import { OpenApi } from "./openapi.ts";
 import { nameSchemas } from "./schema-names.ts";
 import type { ServerParts } from "./server-parts.ts";
 
-/** Bytes of a WebSocket's message, which is unmasked, decoded and parsed in one turn: 4 MiB take 10 ms. */
+/** Maximum size of a WebSocket message, which is unmasked, decoded and parsed in one turn: 4 MiB take 10 ms. */
 const mostInMessage = 4 * 1024 ** 2;
 
-/** Loads the packages that a server is made of. One that cannot be loaded is reported where it is used. */
+/** Preloads the server's packages. A failure is reported where the package is used. */
 export const loadHttp = (): Promise<unknown> =>
   Promise.allSettled([import("fastify"), import("@fastify/websocket"), import("@fastify/swagger")]);
 

@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 
-/** One end of a connection within the process, with what Node's HTTP and ours ask of a socket. */
+/** One end of an in-process connection, with the socket members that Node's HTTP and our code use. */
 export class Pipe extends Duplex {
   readonly remoteAddress = "127.0.0.1";
   #peer: Pipe | undefined;
@@ -15,7 +15,7 @@ export class Pipe extends Duplex {
     return [one, other];
   }
 
-  /** As of a socket: with what still waits. */
+  /** Includes buffered bytes, as for a socket. */
   get bytesWritten(): number {
     return this.#flushed + this.writableLength;
   }
@@ -55,7 +55,7 @@ export class Pipe extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const peer = this.#peer;
-    // An end that was said properly leaves the peer to read what is there; anything else is a broken connection.
+    // After a regular end the peer may read what remains; anything else is a broken connection.
     if (!this.writableFinished) process.nextTick(() => peer?.destroy());
     else this.#resume?.();
     done(error);

@@ -3,22 +3,22 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { WriteWatch } from "../../journal/write-watch.ts";
 
 export interface ReadinessParts {
-  /** Asks the journal whether it responds, or whether it stores so many bytes. */
+  /** Checks whether the journal responds or, with `bytes`, whether it can store that much. */
   readonly ask: (bytes?: number) => Promise<void>;
-  /** After a write that failed, only one that works makes the service ready again. */
+  /** After a failed write, only a successful one makes the service ready again. */
   readonly writes: Pick<WriteWatch, "failing" | "doubted" | "failed" | "worked">;
   readonly clock: Clock;
-  /** For the journal's answer, ms. */
+  /** How long to wait for the journal, ms. */
   readonly patience?: number;
 }
 
-/** Between two trial writes while all is well, ms. A process that writes nothing else finds a full disk by them. */
+/** Interval of trial writes while all is well, ms: how an otherwise idle process notices a full disk. */
 const trialEvery = 10_000;
 const trialBytes = 32 * 1024;
-/** More, so that the last free blocks of a disk do not make it ready and the next run not. */
+/** Size of the trial write after a failure, large enough that a disk's last free blocks do not make the service ready for one run only. */
 const trialAfterFailure = 1024 * 1024;
 
-/** Whether the journal responds and takes writes: one shared check for all callers, with a timeout. */
+/** Whether the journal responds and accepts writes: one check with a timeout, shared by all callers. */
 export class Readiness {
   readonly #parts: ReadinessParts;
   #asking: Promise<void> | undefined;

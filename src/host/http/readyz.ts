@@ -20,7 +20,7 @@ export interface OwnReadiness {
   readonly reason?: VenturiError;
 }
 
-/** A draining process takes no runs. */
+/** Readiness of a draining process. */
 export const stopping = (): OwnReadiness => ({
   status: "draining",
   reason: new VenturiError(op, "shutting_down", "the service is stopping"),
@@ -45,7 +45,7 @@ export async function ownReadiness(parts: ReadyParts): Promise<OwnReadiness> {
   return { status: "busy", reason: new VenturiError(op, "unavailable", message, { details: { eventLoop } }) };
 }
 
-/** `/readyz`: of this process, or of all of them: one that takes runs is enough, since each connection goes to one that does. */
+/** `/readyz` of this process, or of all: the service is ready if one process is, since connections go to one that accepts runs. */
 export function mountReadyz(app: FastifyInstance, parts: ReadyParts, own: () => Promise<OwnReadiness>): void {
   const schema = { summary: "New runs are taken", tags: ["operations"] };
   app.get("/readyz", { config: { open: true }, schema }, async () => {

@@ -8,7 +8,7 @@ import { FeedItem } from "../../core/run/feed.ts";
 import { ForkRequest } from "../../core/run/fork.ts";
 import { named } from "../../core/values/schema-names.ts";
 
-/** Names what clients of every language deal with. */
+/** Names the schemas that clients in every language use. */
 export function nameSchemas(): void {
   nameVariants("RunEvent", RunEvent, (type) => pascal(type));
   nameVariants("FeedItem", FeedItem, (type) => (type.startsWith("feed.") ? pascal(type) : `Feed${pascal(type)}`));
@@ -17,7 +17,7 @@ export function nameSchemas(): void {
   for (const [name, schema] of Object.entries(rest)) named(name, schema);
 }
 
-/** A union by `type`, and each of its variants by the name that its type gives it. */
+/** Names a union by `type`, and each variant after its type. */
 function nameVariants(
   name: string,
   union: z.ZodDiscriminatedUnion<readonly z.ZodObject<{ type: z.ZodLiteral<string> }>[]>,

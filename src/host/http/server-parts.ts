@@ -21,7 +21,7 @@ export interface ServerParts extends ReadyParts {
   readonly runs: Runs;
   readonly admission: Admission;
   readonly memory: Memory;
-  /** Is told of requests that are refused. */
+  /** Notified of refused requests. */
   readonly refusals?: Refusals;
   /** Metrics of requests. */
   readonly measure?: Pick<Telemetry, "shift" | "took">;
@@ -29,12 +29,12 @@ export interface ServerParts extends ReadyParts {
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
-  /** Authenticates in place of `settings.auth`: a program that mounts the service knows its own users. */
+  /** Replaces `settings.auth`: a program that mounts the service authenticates its own users. */
   readonly identify?: (request: FastifyRequest) => Promise<KeyHolder>;
-  /** To listen on, in place of an address. */
+  /** An open socket to listen on instead of an address. */
   readonly socket?: { readonly fd: number; readonly url: string };
   readonly version: string;
-  /** Runs have spans. */
+  /** Whether runs are traced. */
   readonly traced?: boolean;
   readonly inspect?: Inspect;
 }

@@ -44,7 +44,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
     status,
     unready: () => {
       draining = true;
-      // The next request of a kept connection would be refused here, and taken by a sibling on a new one.
+      // A kept-alive connection's next request would be refused here; on a new connection a sibling takes it.
       if (parts.siblings === undefined) return;
       app.server.close();
       connections.close();
@@ -62,7 +62,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   };
 }
 
-/** The service's routes, ready to be mounted or to listen. */
+/** Builds the service's routes, ready to mount or to listen. */
 export async function buildServer(
   parts: ServerParts,
   draining: () => boolean,
@@ -86,7 +86,7 @@ export async function buildServer(
   return { app, status };
 }
 
-/** Listens on its own socket, or on the one it shares with other processes. */
+/** Listens on its own socket, or on the one shared with other processes. */
 async function open(app: FastifyInstance, { settings: { listen }, siblings, socket }: ServerParts): Promise<string> {
   const given = socket ?? (siblings && { fd: siblings.socket, url: siblings.url });
   if (given !== undefined) {
@@ -158,7 +158,7 @@ async function mount(
         account,
         scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
-          // A request that is no read was counted on arrival; further starts on a socket are counted one by one.
+          // A non-read request was counted on arrival; further starts on the same socket are counted one by one.
           let starts = isRead(request as FastifyRequest) ? 1 : 0;
           const charge = async () => {
             if (starts++ > 0) await callers.charge(request);
@@ -202,9 +202,9 @@ const nothingToInspect: Inspect = {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Needs no key. */
+    /** The route needs no key. */
     open?: boolean;
-    /** Takes multipart/form-data, as its bytes. */
+    /** Accepts multipart/form-data as raw bytes. */
     form?: boolean;
   }
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Whether an offered upgrade is taken. Any other one is ignored, as RFC 9110 7.8 says: Java's HttpClient and `curl --http2` offer
- * h2c with every request, and a request that is upgraded has no body.
+ * Whether to accept an upgrade. Others are ignored, as RFC 9110 7.8 allows: Java's HttpClient and `curl --http2` offer h2c with every
+ * request, and an upgraded request has no body.
  */
 export const takesUpgrade = ({ method, headers: { upgrade } }: IncomingMessage): boolean =>
   method === "GET" && upgrade?.toLowerCase() === "websocket";
 
-/** For Node before 22.21 and 24.9, which know no `shouldUpgradeCallback`: the parser is told before it looks at the body. */
+/** For Node before 22.21 and 24.9, without `shouldUpgradeCallback`: tells the parser before it reaches the body. */
 export function ignoreOtherUpgrades(server: Server): void {
   if ("shouldUpgradeCallback" in server) return;
   server.on("connection", (socket: Socket & { parser?: Parser | null }) => {

@@ -4,7 +4,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { Observed } from "../../core/ports/service-metrics.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 
-/** Between two looks, ms. */
+/** Interval between looks, ms. */
 const every = 5_000;
 
 export interface BacklogParts {
@@ -12,20 +12,20 @@ export interface BacklogParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, "observe">;
-  /** Agents that this process executes now. */
+  /** Agents this process can execute. */
   readonly agents: () => ReadonlyMap<string, unknown>;
 }
 
-/** Watches the unfinished runs of the journal, above all those that nobody here can execute. */
+/** Watches the journal's unfinished runs, especially those that no agent here can execute. */
 export class Backlog {
   readonly #parts: BacklogParts;
   #stop: (() => void) | undefined;
   #asking: Promise<readonly BacklogRow[]> | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** Agents that were missing at the last look, and whether the log has a line about them. */
+  /** Agents missing at the last look, and whether that was logged. */
   #missing = new Map<string, boolean>();
 
-  /** Runs that could go on and that nobody has taken up, at the last look; undefined before the first. */
+  /** Claimable runs that no worker had taken at the last look; undefined before the first. */
   queued: number | undefined;
 
   constructor(parts: BacklogParts) {
@@ -45,19 +45,19 @@ export class Backlog {
     this.#stop?.();
   }
 
-  /** At most some seconds old. */
+  /** A few seconds old at most. */
   rows(): Promise<readonly BacklogRow[]> {
     const { journal, clock } = this.#parts;
     const now = clock.monotonic();
     if (this.#asking === undefined || now - this.#askedAt >= every / 5) {
       this.#askedAt = now;
       this.#asking = journal.backlog?.() ?? Promise.resolve([]);
-      this.#asking.catch(() => {}); // told to whoever asks
+      this.#asking.catch(() => {}); // Reported to whoever awaits it.
     }
     return this.#asking;
   }
 
-  /** Runs that could go on, by agents that are not here. */
+  /** Claimable runs of agents that are not configured here. */
   stranded(rows: readonly BacklogRow[]): { readonly agent: string; readonly runs: number }[] {
     const agents = this.#parts.agents();
     return rows
@@ -74,13 +74,13 @@ export class Backlog {
           this.#tell(rows);
         },
         () => {
-          this.queued = undefined; // the journal's failures are reported elsewhere
+          this.queued = undefined; // Journal failures are reported elsewhere.
         },
       );
     });
   }
 
-  /** Of runs that are still there at the second look: another replica may have their agent. */
+  /** Logs stranded runs only at the second look: another replica may have their agent. */
   #tell(rows: readonly BacklogRow[]): void {
     const { log } = this.#parts;
     const missing = new Map<string, boolean>();
@@ -96,7 +96,7 @@ export class Backlog {
     this.#missing = missing;
   }
 
-  /** Zero for the agents that are here, so that the smallest value of several replicas tells whether anybody has it. */
+  /** Reports zero for agents that are here, so that the minimum over replicas shows whether any has the agent. */
   #byAgent(rows: readonly BacklogRow[]): Observed {
     const here = [...this.#parts.agents().keys()].map((agent) => ({ agent, runs: 0 }));
     return [...here, ...this.stranded(rows)].map(({ agent, runs }) => ({

@@ -1,13 +1,13 @@
 import type { Digest } from "../../core/run/digest.ts";
 
-/** Durations kept of one interval; enough for its percentiles. */
+/** Maximum durations kept per interval; enough for percentiles. */
 const mostDurations = 2_000;
 
 export interface Interval {
   readonly ended: number;
   readonly failed: number;
   readonly durations: readonly number[];
-  /** Waits for a first token, and the rounds they belong to. */
+  /** Waits for a first token, ms, and the number of rounds. */
   readonly waited: number;
   readonly rounds: number;
   readonly inputTokens: number;
@@ -33,12 +33,12 @@ const empty = () => ({
   failedOver: 0,
 });
 
-/** Counts since they were last taken: of commits and of ended runs, never of tokens. */
+/** Counts commits and ended runs since the last read; never per token. */
 export class Figures {
   readonly #commits: { count: number; ms: number; longestMs: number };
   #now = empty();
 
-  /** `commits` is reset when the figures are taken. */
+  /** `commits` is reset whenever the figures are read. */
   constructor(commits: { count: number; ms: number; longestMs: number }) {
     this.#commits = commits;
   }

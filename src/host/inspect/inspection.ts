@@ -30,7 +30,7 @@ export interface InspectionParts {
   readonly breakers: Breakers;
   readonly series: Series;
   readonly followers: () => number;
-  /** Runs on replaced revisions. */
+  /** Number of runs on replaced revisions. */
   readonly runsOnOld: () => number;
   readonly startedAt: number;
   /** Name of this process's worker in the journal. */
@@ -38,7 +38,7 @@ export interface InspectionParts {
   readonly siblings: Pick<Siblings, "states"> | undefined;
 }
 
-/** What the service shows of itself. */
+/** The service's view of itself: state, processes, workers, samples. */
 export function inspection(parts: InspectionParts): Inspect {
   const { host, series } = parts;
   return {
@@ -102,7 +102,7 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
 }
 
 async function backlogOf(backlog: Backlog): Promise<Pick<ServiceView, "backlog">> {
-  const rows = await backlog.rows().catch(() => undefined); // `ready` tells of a journal that does not answer
+  const rows = await backlog.rows().catch(() => undefined); // `ready` reports a journal that does not respond.
   if (rows === undefined) return {};
   const inState = (state: string) =>
     rows.filter((row) => row.state === state).reduce((sum, { runs }) => sum + Number(runs), 0);
@@ -112,7 +112,7 @@ async function backlogOf(backlog: Backlog): Promise<Pick<ServiceView, "backlog">
   };
 }
 
-/** One mask per revision: its secrets are the configuration's. */
+/** One mask per revision, since the secrets come from its configuration. */
 const masks = new WeakMap<ConfigRevision, ReturnType<typeof wireMask>>();
 function maskOf(revision: ConfigRevision): ReturnType<typeof wireMask> {
   const known = masks.get(revision) ?? wireMask(revision.config);
@@ -122,7 +122,7 @@ function maskOf(revision: ConfigRevision): ReturnType<typeof wireMask> {
 
 async function processesOf({ host, siblings, startedAt }: InspectionParts): Promise<ServiceView["processes"]> {
   const own = { number: 1, pid: process.pid, status: "ready", startedAt, restarts: 0, runs: host.active() };
-  // Without an answer of the supervisor, this process is all that is known.
+  // If the supervisor does not answer, report only this process.
   const states = await siblings?.states().catch(() => undefined);
   return states?.map((state) => ({ ...state })) ?? [own];
 }

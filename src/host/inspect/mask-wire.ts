@@ -11,7 +11,7 @@ const unmistakable = 16;
 
 const ends = new Set("\"'\\,;} \t\r\n\v\f\xa0".split("").map((sign) => sign.charCodeAt(0)));
 
-/** Credentials by their form, whoever they belong to. */
+/** Credentials recognised by their form, whoever owns them. */
 const forms: readonly SecretForm[] = [
   ...keyForms,
   {
@@ -22,9 +22,8 @@ const forms: readonly SecretForm[] = [
 ];
 
 /**
- * Hides keys in what a provider sent: those of the configuration, and whatever has the form of one. A mask has as many bytes as
- * what it hides, so that the rest stays where it was and decodes as before. A key that a model spells out over several deltas is
- * not found.
+ * Hides keys in what a provider sent: those of the configuration, and whatever looks like one. A mask keeps the byte length, so that the
+ * rest stays in place and decodes as before. A key that a model spells out over several deltas is not found.
  */
 export function wireMask(config: Config): (kept: KeptWire) => KeptWire {
   const patterns = [...secretsOf(config)].flatMap(spellings).map(patternOf);
@@ -40,7 +39,7 @@ export function wireMask(config: Config): (kept: KeptWire) => KeptWire {
 
 const stars: Mask = (found, shown) => found.slice(0, shown) + "*".repeat(found.length - shown);
 
-/** Values that came from elsewhere (variables, files), have the name of a secret, or stand where any value may be one. */
+/** Values from variables or files, values of keys named like secrets, and values in places where anything may be secret. */
 function* secretsOf({ tree }: Config): Generator<string> {
   for (const [path, { value, from }] of scalars(tree)) {
     if (typeof value !== "string" || value.length < shortestSecret) continue;
@@ -50,7 +49,7 @@ function* secretsOf({ tree }: Config): Generator<string> {
   }
 }
 
-/** As it is, in JSON, in JSON that escapes slashes, and in an address. */
+/** The plain value, its JSON form with and without escaped slashes, and its URL form. */
 function spellings(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const all = [secret, json, json.replaceAll("/", "\\/"), encodeURIComponent(secret.toWellFormed())];

@@ -2,7 +2,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Sample } from "../../core/ports/inspect.ts";
 import type { Figures, Interval } from "./figures.ts";
 
-/** Distance of samples, ms, and how many are kept: an hour. */
+/** Sample interval, ms; an hour of samples is kept. */
 export const every = 5_000;
 const most = 720;
 
@@ -12,7 +12,7 @@ export interface SeriesParts {
   active(): number;
   followers(): number;
   blockedMs(): number;
-  /** Runs of the journal that no worker has taken up yet, as of the last look; undefined when it cannot tell. */
+  /** Runs no worker had claimed at the last look; undefined if the journal cannot tell. */
   queued?(): number | undefined;
 }
 

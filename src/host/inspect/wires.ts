@@ -7,10 +7,10 @@ import { Pipeline } from "../../provider/decode.ts";
 import { quirkNotes } from "../../provider/quirk-notes.ts";
 import type { PluginLoader } from "../plugins/plugin-loader.ts";
 
-/** Bytes of one stream that are shown; a download has them all. */
+/** Bytes of a stream that are shown; a download contains all. */
 const mostBytes = 1024 * 1024;
 
-/** A wire format by name, among those of all plugins. */
+/** Finds a wire format by name among all plugins. */
 export async function wireNamed(op: string, loader: PluginLoader, name: string): Promise<Wire> {
   const known: string[] = [];
   for (const box of loader.names()) {
@@ -43,14 +43,14 @@ export function decodeWire(wire: Wire, kept: KeptWire): DecodedWire {
   return { wire: kept.wire, size: kept.bytes.length, chunks, quirks, notes, cut };
 }
 
-/** Errors in deltas have no stack and no cause outside. */
+/** Errors shown outside have no stack and no cause. */
 const plainDelta = (delta: Delta): unknown => ("error" in delta ? { ...delta, error: delta.error.toJSON() } : delta);
 
 function framesIn(bytes: Buffer, { framing }: Wire): Generator<{ offset: number; bytes: Buffer }> {
   return framing === "aws-event-stream" ? messages(bytes) : pieces(bytes, framing === "sse" ? "\n\n" : "\n");
 }
 
-/** By the length each begins with; 16 is the shortest there can be. */
+/** Splits by the length prefix; 16 bytes is the shortest message. */
 function* messages(bytes: Buffer): Generator<{ offset: number; bytes: Buffer }> {
   for (let offset = 0; offset < bytes.length; ) {
     const length = offset + 4 > bytes.length ? bytes.length : Math.max(16, bytes.readUInt32BE(offset));
@@ -60,7 +60,7 @@ function* messages(bytes: Buffer): Generator<{ offset: number; bytes: Buffer }> 
 }
 
 function* pieces(bytes: Buffer, end: string): Generator<{ offset: number; bytes: Buffer }> {
-  // A stream may end its lines with CRLF; then a frame ends at the empty line between two of them.
+  // If the stream uses CRLF, frames end at its empty line instead.
   const ends = end === "\n\n" && bytes.includes("\r\n\r\n") ? "\r\n\r\n" : end;
   for (let offset = 0; offset < bytes.length; ) {
     const at = bytes.indexOf(ends, offset);

@@ -2,18 +2,18 @@ import { getHeapStatistics } from "node:v8";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Account, Charge, Holder, Holding, Memory } from "../../core/ports/held.ts";
 
-/** Of the heap's limit; the rest is for the service itself and for what is not counted. */
+/** Share of the heap limit; the rest is for the service itself and uncounted memory. */
 const shareOfHeap = 0.4;
 
 export const defaultMemory = (): number => Math.floor(getHeapStatistics().heap_size_limit * shareOfHeap);
 
-/** Changes of what is held, bytes. */
+/** Smallest change worth reporting, bytes. */
 const worthTelling = 4 * 1024 ** 2;
 
 /**
- * What this process holds for its callers, shared out max-min when memory is short. Up to half of the total anybody may take
- * anything. Past that a tenant may hold its share: the total divided equally among the tenants and one newcomer, where what
- * small tenants do not use goes to the others. A tenant below its share is never refused, whatever the others hold.
+ * Memory this process holds for its callers, shared max-min fairly when it is short. Up to half of the total anyone may take anything.
+ * Beyond that, a tenant may hold its share: the total divided equally among the tenants plus one newcomer, with the unused part of small
+ * tenants going to the others. A tenant below its share is never refused.
  */
 export class HeldMemory implements Memory {
   readonly #total: number;
@@ -21,10 +21,10 @@ export class HeldMemory implements Memory {
   readonly #tenants = new Map<string, number>();
   #held = 0;
   #note: ((holder: Holder) => void) | undefined;
-  /** Of what is held, when it was last told. */
+  /** Amount held when last reported. */
   #told = 0;
 
-  /** `refused` is told of each charge that did not fit. */
+  /** `refused` is called for each charge that did not fit. */
   constructor(total = defaultMemory(), refused?: (error: VenturiError, tenant: string) => void) {
     this.#total = total;
     this.#refused = refused;
@@ -56,7 +56,7 @@ export class HeldMemory implements Memory {
     };
   }
 
-  /** What the tenant may hold now. */
+  /** How much the tenant may hold now. */
   shareOf(tenant: string): number {
     const others: number[] = [];
     for (const [name, bytes] of this.#tenants) if (name !== tenant) others.push(bytes);
@@ -96,7 +96,7 @@ export class HeldMemory implements Memory {
   }
 
   #mustFit(tenant: string, { bytes, beside, what }: { bytes: number; beside: number; what: Holding }): void {
-    // What is alone in memory fits, however little there is.
+    // A charge always fits when nothing else is held.
     if (this.#held === beside || this.#held + bytes <= this.#total / 2) return;
     const own = this.#tenants.get(tenant) ?? 0;
     const share = this.shareOf(tenant);
@@ -112,7 +112,7 @@ export class HeldMemory implements Memory {
 const mebibytes = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 
 interface Bounds {
-  /** `own`: what the charge that grows holds already. */
+  /** `own`: what the growing charge already holds. */
   mustFit(bytes: number, own: number): void;
   add(bytes: number): void;
 }

@@ -1,4 +1,4 @@
-/** Reads that a tenant may have under way: each may bring a page, an event or a blob of any size into memory. */
+/** Concurrent reads per tenant: each may load a page, event or blob of any size. */
 const mostAtOnce = 2;
 
 interface Line {
@@ -6,7 +6,7 @@ interface Line {
   readonly waiting: (() => void)[];
 }
 
-/** Lets each tenant do a few things at once; its others wait for their turn, in order. */
+/** Lets each tenant do a few things at once; further ones wait in order. */
 export class Turns {
   readonly #lines = new Map<string, Line>();
 

@@ -20,21 +20,21 @@ interface BudgetParts {
   readonly log: Log;
 }
 
-/** A budget that holds for a run. */
+/** A budget that applies to a run. */
 interface Applied {
   readonly name: string;
   readonly budget: BudgetSettings;
   readonly whose: string;
 }
 
-/** Whom a run is for. */
+/** The run and its owner, by which accounts are chosen. */
 interface Payer {
   readonly run: string;
   readonly tenant: string;
   readonly request: Pick<RunRequest, "agent" | "caller" | "user" | "session" | "shadow">;
 }
 
-/** Answers are as long as those before them, whatever the revision. */
+/** Kept across revisions: the length of a model's answers does not depend on the config. */
 const sizes = new OutputSizes();
 const day = 86_400_000;
 const minute = 60_000;
@@ -47,7 +47,7 @@ export class Budgets {
     this.#parts = parts;
   }
 
-  /** Undefined for a run that none is for. */
+  /** Undefined when no budget applies to the run. */
   meter(claim: Claim, billing: Billing | undefined, host: { journal: Journal; clock: Clock }): Meter | undefined {
     const payer: Payer = { run: claim.ownership.run, tenant: claim.tenant, request: claim.request };
     const applied = this.#applied(payer);
@@ -66,7 +66,7 @@ export class Budgets {
     return Object.values(this.#parts.budgets).some(isTokenRate);
   }
 
-  /** The limit of tokens per minute with the least left. */
+  /** The per-minute token limit with the least room left. */
   async tokenRate(
     payer: Payer,
     { journal, clock }: { journal: Journal; clock: Clock },
@@ -95,7 +95,7 @@ export class Budgets {
     });
   }
 
-  /** A shadow spends nothing of the live runs' budgets. */
+  /** Shadow runs do not use the budgets of live runs. */
   #of({ request: { shadow } }: Payer): BudgetParts["budgets"] {
     if (shadow === undefined) return this.#parts.budgets;
     const { budget } = this.#parts.models?.[shadow]?.shadow ?? {};
@@ -127,7 +127,7 @@ export class Budgets {
       account,
       nanos,
       tokens,
-      // Who saves already goes on past the limit, and is still counted.
+      // A run that already uses the cheaper model may exceed the limit; its usage is still counted.
       ...(asked.saving && budget.onExceed === "cheaper"
         ? {}
         : {
@@ -140,7 +140,7 @@ export class Budgets {
       kind: "held",
       reached: [],
     };
-    if (answer.kind === "fenced") return { verdict: "go", notices: [] }; // its writes are fenced, too
+    if (answer.kind === "fenced") return { verdict: "go", notices: [] }; // Its writes are fenced too.
     const notices = answer.reached.flatMap((reached) => this.#notice(reached, byAccount, payer.run));
     if (answer.kind === "held") {
       billing?.held(holds);
@@ -150,7 +150,7 @@ export class Budgets {
       const found = byAccount.get(each.account);
       return found === undefined ? [] : [{ ...found, ...each }];
     });
-    // The cheaper model first: what has no room for this one may have room for that.
+    // The cheaper model first: it may fit where this one does not.
     const order = ["cheaper", "refuse", "finish"] as const;
     const hardest = order.flatMap((verdict) => over.filter(({ budget }) => budget.onExceed === verdict))[0];
     if (hardest === undefined) return { verdict: "go", notices };
@@ -184,7 +184,7 @@ export class Budgets {
       spent: { usd: toDollars(spent.nanos), tokens: spent.tokens },
     };
     this.#parts.telemetry.count("venturi.budget.reached", { budget: name, percent: String(level) });
-    if (budget.per === "minute") return []; // a rate limit is reached all the time
+    if (budget.per === "minute") return []; // Rate limits are reached all the time; no notice.
     this.#parts.log.warn(level === 100 ? "budget used up" : "budget nearly used up", { run, percent: level, ...facts });
     return [{ type: level === 100 ? "budget.exceeded" : "budget.warned", ...facts }];
   }
@@ -197,7 +197,7 @@ const isTokenRate = (budget: BudgetSettings): budget is BudgetSettings & { token
 const keptFor = ({ per }: BudgetSettings): number =>
   per === "minute" ? 10 * minute : (per === "month" ? 32 : per === "session" ? 90 : 2) * day;
 
-/** Of a limit per minute: when there is room again, and the figures for the vendors' headers. */
+/** For a per-minute limit: when there is room again, and the figures for vendor headers. */
 function rateOf(
   { per, tokens }: BudgetSettings,
   { now, spent, held }: { readonly now: number; readonly spent: Amount; readonly held: Amount },
@@ -233,7 +233,7 @@ function whoseIs({ of }: BudgetSettings, { run, tenant, request }: Payer): strin
   }
 }
 
-/** One per budget, owner and period. Keys and sessions of the same name in two tenants are two. */
+/** One account per budget, owner and period; equal key or session names in two tenants are separate. */
 function accountOf({ name, budget, whose }: Applied, { run, tenant, request }: Payer, now: number): string {
   const time = new Date(now).toISOString();
   const period = {

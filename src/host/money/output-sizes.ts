@@ -1,10 +1,10 @@
-/** What is set aside for the answer of a model that nothing is known of yet, tokens. */
+/** Tokens reserved for an answer of a model without history. */
 const unknown = 1_024;
 const remembered = 200;
 const enough = 20;
 const mostModels = 1_000;
 
-/** How long answers of a model are, of which most are no longer. */
+/** Estimates how long a model's answers get. */
 export class OutputSizes {
   readonly #sizes = new Map<string, { sizes: number[]; next: number }>();
 
@@ -16,7 +16,7 @@ export class OutputSizes {
     if (this.#sizes.has(model) || this.#sizes.size < mostModels) this.#sizes.set(model, known);
   }
 
-  /** The 95th percentile of the last ones. */
+  /** The 95th percentile of recent answers. */
   likely(model: string): number {
     const { sizes = [] } = this.#sizes.get(model) ?? {};
     if (sizes.length < enough) return unknown;

@@ -4,7 +4,7 @@ import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
 import { shippedPrices } from "./shipped-prices.ts";
 
-/** Callers may name models, so what is remembered of them is bounded. */
+/** Callers may name models, so the cache is bounded. */
 const mostNames = 5_000;
 const said = new Set<string>();
 
@@ -42,7 +42,7 @@ function shippedPrice({ providers }: Pick<Config, "providers">, name: string): P
   return [model, plain].filter((each) => Object.hasOwn(vendor.models, each)).map((each) => vendor.models[each])[0];
 }
 
-/** A gateway or a local server may serve a model of the same name at another price. */
+/** The host, because a gateway or local server may serve a model of the same name at another price. */
 function hostOf(options: unknown): string | undefined {
   const url = typeof options === "object" && options !== null && "baseUrl" in options ? String(options.baseUrl) : "";
   return URL.canParse(url) ? new URL(url).host : undefined;

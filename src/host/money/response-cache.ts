@@ -15,7 +15,7 @@ import { defaultTenant } from "../../core/run/run-request.ts";
 import type { ModelSettings } from "../config/agents.ts";
 
 interface CacheParts {
-  /** The model's, as `provider/model`. */
+  /** The model as `provider/model`. */
   readonly name: string;
   readonly settings: ModelSettings["responses"];
   readonly journal: Pick<Journal, "keyValues">;
@@ -24,17 +24,17 @@ interface CacheParts {
 }
 
 const space = "responses";
-/** Answers that are longer, as JSON, are not kept: a value of the journal has 256 KiB. */
+/** Longer answers, as JSON, are not cached: a journal value is limited to 256 KiB. */
 const mostBytes = 200_000;
 
 interface Kept {
   /** When it was written, ms since the epoch. */
   readonly at: number;
-  /** Each with the time since the one before, ms. */
+  /** Each with the time since the previous one, ms. */
   readonly batches: readonly (readonly [number, readonly Delta[]])[];
 }
 
-/** A model that gives a stored answer to exactly the same request of the same tenant. The port itself where nobody wants it. */
+/** A model that replays stored answers for identical requests of the same tenant. Returns the port itself when caching is off. */
 export function withResponses(port: Provider, { settings, ...parts }: CacheParts): Provider {
   const values = parts.journal.keyValues;
   const stream = port.stream?.bind(port);
@@ -56,7 +56,10 @@ export function withResponses(port: Provider, { settings, ...parts }: CacheParts
   };
 }
 
-/** Of all that the model would read, and who asks. The vendor's cache has a key per session, which changes no answer. */
+/**
+ * Hash of everything the model would read, and the tenant. Excludes the vendor's cache key, which is per session and does not affect the
+ * answer.
+ */
 function keyOf(name: string, tenant: string, { cache: _, ...request }: GenerationRequest): string {
   return createHash("sha256")
     .update(JSON.stringify([name, tenant, request]))
@@ -92,7 +95,7 @@ class Responses {
     const { values, clock, ttl } = this.#parts;
     try {
       const entry = await values.get(space, key);
-      const kept = entry && (JSON.parse(entry.value) as Kept); // as this class wrote it
+      const kept = entry && (JSON.parse(entry.value) as Kept); // As this class wrote it.
       return kept === undefined || clock.now() - kept.at >= ttl ? undefined : kept;
     } catch (thrown) {
       this.#failed(thrown);
@@ -100,7 +103,7 @@ class Responses {
     }
   }
 
-  /** Passes the stream on and keeps it if it ends as it should. */
+  /** Passes the stream through, and stores it if it completes. */
   async *recording(key: string, stream: AsyncIterable<readonly Delta[]>): AsyncIterable<readonly Delta[]> {
     const { clock } = this.#parts;
     const batches: [number, readonly Delta[]][] = [];
@@ -126,16 +129,16 @@ class Responses {
     await this.#sweep();
   }
 
-  /** Each answer that is kept has a few looked at, anywhere, so that no expired one stays for ever. */
+  /** Each stored answer triggers a check of a few others, so that no expired one stays forever. */
   async #sweep(): Promise<void> {
     const { values, clock, ttl } = this.#parts;
     for (const entry of await values.list(space, { after: randomBytes(8).toString("hex"), limit: 4 })) {
-      const { at } = JSON.parse(entry.value) as Kept; // as this class wrote it
+      const { at } = JSON.parse(entry.value) as Kept; // As this class wrote it.
       if (clock.now() - at >= ttl) await values.remove(space, entry.key, entry.version);
     }
   }
 
-  /** A run does not fail because of the cache. */
+  /** Logs the failure: the cache must not fail a run. */
   #failed(thrown: unknown): void {
     this.#parts.log.warn("the response cache could not be used", { model: this.#parts.name, error: messageOf(thrown) });
   }

@@ -13,7 +13,7 @@ export function codePlugins({ tools, providers }: Pick<CodeConfig, "tools" | "pr
     create: async (_options, context) => {
       const made = await tools.get(context.name)?.(context);
       if (made === undefined) throw missing(context.name);
-      return { list: () => [made] }; // a list, because tools of one name in two agents have keys of their own
+      return { list: () => [made] }; // A list, because tools with the same name in two agents have separate keys.
     },
   });
   const provider = definePlugin({
@@ -23,7 +23,7 @@ export function codePlugins({ tools, providers }: Pick<CodeConfig, "tools" | "pr
     options: z.strictObject({}),
     create: (_options, { name }) => providers.get(name) ?? fail(name),
   });
-  return [tool as AnyPlugin, provider as AnyPlugin]; // options of every plugin are checked by its own schema
+  return [tool as AnyPlugin, provider as AnyPlugin]; // Each plugin's options are checked by its own schema.
 }
 
 const missing = (name: string): VenturiError =>

@@ -7,7 +7,7 @@ import type { Schema } from "../../core/values/schema.ts";
 import { type Place, type Problem, pathText, placeText } from "../yaml/problem.ts";
 import { find, keyPlaceOf, type MapNode, type Node } from "../yaml/tree.ts";
 
-/** What a program defines: entries in the form of the file, and the functions that a file cannot hold. */
+/** What a program defines: entries as in the file, and functions that a file cannot hold. */
 export interface CodeConfig {
   readonly entries: readonly CodeEntry[];
   /** By key under `tools`; entries of the type `code`. */
@@ -15,16 +15,16 @@ export interface CodeConfig {
   /** By key under `providers`; entries of the type `code-provider`. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly agents: ReadonlyMap<string, AgentCode>;
-  /** For all agents. */
+  /** Hooks of all agents. */
   readonly hooks: readonly Hooks[];
 }
 
 export interface CodeEntry {
   readonly path: readonly string[];
-  /** As in YAML, with `FromEnvironment` for what comes from there. */
+  /** As in YAML, with `FromEnvironment` for environment variables. */
   readonly value: unknown;
   readonly place: Place;
-  /** Stands for what is not written elsewhere: left out when the file has it. */
+  /** A default: ignored when the file sets the key. */
   readonly fallback?: boolean;
 }
 
@@ -37,10 +37,10 @@ export interface AgentCode {
   readonly revision?: string;
 }
 
-/** A value taken from a variable of the environment; shown as its reference, never as its value. */
+/** A value from an environment variable; shown as a reference, never as its value. */
 export class FromEnvironment {
   readonly variable: string;
-  /** What to do when it is not set; undefined: leave the key out. */
+  /** What to do when it is not set; undefined: omit the key. */
   readonly advice: string | undefined;
 
   constructor(variable: string, advice: string | undefined) {

@@ -9,7 +9,7 @@ const op = "plugin.load";
 
 export interface LoadedPlugin {
   readonly plugin: AnyPlugin;
-  /** `box` (built in), the path, or the name of the npm package. */
+  /** `box` (built in), a path, or the name of an npm package. */
   readonly from: string;
   readonly version: string;
 }
@@ -17,7 +17,7 @@ export interface LoadedPlugin {
 const boxFolder = fileURLToPath(new URL("../../../plugins/", import.meta.url));
 const packageFile = fileURLToPath(new URL("../../../../package.json", import.meta.url));
 
-/** Where one installs packages for Venturi: the current folder, and beside Venturi itself. */
+/** Where packages for Venturi may be installed: the current folder, and next to Venturi itself. */
 export const nearby = (): string[] => [process.cwd(), dirname(packageFile)];
 
 /**
@@ -36,7 +36,7 @@ export class PluginLoader {
     this.#folders = folders;
   }
 
-  /** Names `get` can find. */
+  /** Names that `get` can find. */
   names(): string[] {
     const installed = Object.entries(separate).filter(([, specifier]) => this.#installed(specifier) !== undefined);
     const own = new Set([...boxNames(this.#box), ...this.#added.keys(), ...installed.map(([name]) => name)]);
@@ -44,7 +44,7 @@ export class PluginLoader {
     return [...own, ...brought].sort();
   }
 
-  /** Also true for a plugin whose package is still to be installed: `get` then says so. */
+  /** Also true for a plugin whose package is not installed; `get` then says what to install. */
   has(name: string): boolean {
     const isKnown = Object.hasOwn(separate, name) || Object.hasOwn(broughtBy, name);
     return this.#added.has(name) || isInBox(this.#box, name) || isKnown;
@@ -71,7 +71,7 @@ export class PluginLoader {
   /** Adds a plugin from a path or an npm package; packages are resolved from `folder` upwards. */
   async add(specifier: string, folder: string): Promise<LoadedPlugin> {
     const inBox = Object.keys(separate).find((name) => separate[name] === specifier && isInBox(this.#box, name));
-    if (inBox !== undefined) return this.get(inBox); // a checkout holds them all
+    if (inBox !== undefined) return this.get(inBox); // A repository checkout contains all of them.
     const found = locate(specifier, folder);
     const plugin = pluginIn(await importModule(specifier, found.entry), specifier);
     const holder = isInBox(this.#box, plugin.name) ? "the box" : this.#added.get(plugin.name)?.from;
@@ -83,7 +83,7 @@ export class PluginLoader {
     return loaded;
   }
 
-  /** Adds a plugin that the program itself brings. */
+  /** Adds a plugin defined by the program. */
   provide(plugin: AnyPlugin): void {
     this.#added.set(plugin.name, { plugin, from: "the program", version: "-" });
   }
@@ -137,7 +137,7 @@ async function importModule(name: string, entry: string): Promise<unknown> {
 }
 
 function pluginIn(module: unknown, name: string): AnyPlugin {
-  const plugin = (module as { default?: Partial<AnyPlugin> }).default; // whatever a module exports
+  const plugin = (module as { default?: Partial<AnyPlugin> }).default; // A module may export anything.
   const kinds = ["provider", "tool", "channel", "journal", "guard", "memory"];
   if (
     typeof plugin !== "object" ||
@@ -196,7 +196,7 @@ function mainOf(specifier: string, file: string): string[] {
 function target(exports: unknown): string | undefined {
   if (typeof exports === "string") return exports;
   if (typeof exports !== "object" || exports === null) return undefined;
-  const by = exports as Record<string, unknown>; // JSON enters here
+  const by = exports as Record<string, unknown>; // Parsed JSON.
   return target(by["."]) ?? target(by.node) ?? target(by.import) ?? target(by.default);
 }
 

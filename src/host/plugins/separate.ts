@@ -4,5 +4,5 @@ export const separate: Readonly<Record<string, string>> = {
   postgres: "@venturi/postgres",
 };
 
-/** Plugins that come with another one (`also`), by name. */
+/** Plugins that are part of another plugin's package (`also`), by name. */
 export const broughtBy: Readonly<Record<string, string>> = { "recall-postgres": "postgres" };

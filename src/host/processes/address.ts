@@ -2,12 +2,12 @@ import type { AddressInfo, Server } from "node:net";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Listen } from "../config/server.ts";
 
-/** Connections that may wait to be accepted; the system may allow fewer. Clients come back all at once after a restart. */
+/** Listen backlog (the system may allow less): after a restart clients reconnect all at once. */
 export const backlog = 4_096;
 
-/** The URL of a server that listens on this host. */
+/** The URL of a server listening on this host. */
 export function urlOf(host: string, server: Pick<Server, "address">): string {
-  const { port } = server.address() as AddressInfo; // a TCP server's address
+  const { port } = server.address() as AddressInfo; // A TCP server's address.
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

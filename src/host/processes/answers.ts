@@ -3,12 +3,12 @@ import type { Child } from "./child.ts";
 import type { ProcessState } from "./protocol.ts";
 import { countersOf, sumMetrics } from "./sum-metrics.ts";
 
-/** What the processes of a service say together. */
+/** Combines the answers of the service's processes. */
 export class Answers {
   readonly #children: ReadonlySet<Child>;
   /** Counters of processes that have ended. */
   #past = "";
-  /** By the number of the process. */
+  /** Restarts by process number. */
   readonly #restarts = new Map<number, number>();
 
   constructor(children: ReadonlySet<Child>) {
@@ -19,7 +19,7 @@ export class Answers {
     this.#past = countersOf(sumMetrics([this.#past, metrics]));
   }
 
-  /** The process was replaced; how often by now. */
+  /** Counts a replacement of this process; returns the total. */
   replaced(number: number): number {
     const restarts = (this.#restarts.get(number) ?? 0) + 1;
     this.#restarts.set(number, restarts);
@@ -29,7 +29,7 @@ export class Answers {
   async metrics(format: MetricsFormat): Promise<string> {
     await Promise.all(
       [...this.#children].map(async (child) => {
-        // A process that does not answer in time counts with its last report, or the sum would shrink.
+        // A process that does not answer in time counts with its last report; otherwise the sum would shrink.
         const text = await child.link.ask("metrics", undefined).catch(() => child.metrics);
         child.metrics = text;
       }),
@@ -50,7 +50,7 @@ export class Answers {
   async states(): Promise<ProcessState[]> {
     const states = [...this.#children].map(async ({ number, pid, link, status: known, startedAt }) => {
       const isStarting = known === "starting";
-      // Together: one that is silent takes the whole patience for each.
+      // In parallel: a silent process takes the full timeout for each.
       const [status, runs] = await Promise.all([
         isStarting ? known : link.ask("status", undefined).catch((): "silent" => "silent"),
         isStarting ? 0 : link.ask("active", undefined).catch(() => undefined),
@@ -60,7 +60,7 @@ export class Answers {
       return runs === undefined ? state : { ...state, runs };
     });
     const found = (await Promise.all(states)).sort((left, right) => left.number - right.number);
-    // They share one journal: what one of them found out, the others may not have noticed yet.
+    // They share one journal: the others may not have noticed yet what one of them found.
     if (!found.some(({ status }) => status === "not_ready")) return found;
     return await Promise.all(found.map((state) => this.#doubted(state)));
   }
@@ -73,7 +73,7 @@ export class Answers {
 
   async trace(run: string): Promise<unknown> {
     const asked = [...this.#children].map(({ link }) => link.ask("trace", { run }).catch(() => null));
-    // A run that changed hands has spans in several; the longest trace tells most.
+    // A run that changed processes has spans in several; use the longest trace.
     const found = (await Promise.all(asked)).filter((trace) => trace !== null && trace !== undefined);
     return found.sort((left, right) => JSON.stringify(right).length - JSON.stringify(left).length)[0] ?? null;
   }

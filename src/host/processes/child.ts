@@ -9,18 +9,18 @@ import type { ProcessCalls, StartBody, SupervisorCalls } from "./protocol.ts";
 export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Undefined when it ended as it should. */
+  /** Undefined after a regular exit. */
   readonly death: Death | undefined;
 }
 
 export interface ChildParts {
   readonly number: number;
-  /** The module it runs. */
+  /** The module that it executes. */
   readonly program: URL;
-  /** The service's socket, which it inherits and accepts from. */
+  /** The service's socket, inherited by the process. */
   readonly socket: number;
   readonly start: Omit<StartBody, "worker" | "box">;
-  /** Of all processes. */
+  /** Mean over all processes. */
   readonly meanConnections: () => number;
   readonly answer: Pick<SupervisorCalls, "metrics" | "states" | "trace" | "count">;
 }
@@ -28,12 +28,12 @@ export interface ChildParts {
 /** One process of the service, as its supervisor sees it. */
 export class Child {
   readonly number: number;
-  /** Its worker's name in the journal. Given from here, so that it is known even if the process dies while starting. */
+  /** Its worker's name in the journal. Assigned here, so that it is known even if the process dies while starting. */
   readonly name: string;
   readonly pid: number;
   readonly link: Link<ProcessCalls>;
   readonly startedAt = Date.now();
-  /** Resolves when it takes connections. Rejects when it ends before. */
+  /** Resolves when it accepts connections; rejects if it ends before. */
   readonly ready: Promise<void>;
   readonly ended: Promise<Ended>;
   status: "starting" | "ready" | "draining" = "starting";
@@ -41,7 +41,7 @@ export class Child {
   /** As last reported. */
   metrics = "";
   connections = 0;
-  /** When it last showed that its event loop turns. */
+  /** When its event loop last responded. */
   seenAt = performance.now();
   readonly #process: ChildProcess;
   readonly #box = new BlackBox();
@@ -53,7 +53,7 @@ export class Child {
     this.name = newWorkerName(this.pid);
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
-    this.ready.catch(() => {}); // awaited by some, reported by `ended` to all
+    this.ready.catch(() => {}); // Awaited by some; `ended` reports the failure to all.
     const calls: SupervisorCalls = {
       ...answer,
       ready: () => {
@@ -82,14 +82,14 @@ export class Child {
         const death = deathOf(this.#box, signal ?? `status ${code}`);
         resolve({ code, signal, death: code === 0 && death.run === undefined ? undefined : death });
       });
-      this.#process.on("error", () => {}); // a message to a dead process; `exit` follows
+      this.#process.on("error", () => {}); // A message to a dead process; `exit` follows.
     });
-    this.link.ask("start", { ...start, worker: this.name, box: inheritedBox }).catch(() => {}); // a process that does not take it ends, or is killed
+    this.link.ask("start", { ...start, worker: this.name, box: inheritedBox }).catch(() => {}); // If the process does not take it, it ends or is killed.
   }
 
   drain(afterDrain?: "release"): void {
     this.status = "draining";
-    this.link.ask("drain", afterDrain === undefined ? {} : { afterDrain }).catch(() => {}); // it is killed when it does not end
+    this.link.ask("drain", afterDrain === undefined ? {} : { afterDrain }).catch(() => {}); // It is killed if it does not end.
   }
 
   kill(): void {

@@ -56,17 +56,17 @@ export class Link<Theirs extends Calls<Theirs>> {
         reject(new VenturiError(op, "unavailable", `"${call}" was not answered: ${reason}`));
       };
       const timer = setTimeout(() => fail(`no answer within ${patience} ms`), patience);
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer }); // typed by Theirs
+      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer }); // Typed by `Theirs`.
       this.#send({ call, id, body }, (error) => fail(error.message));
     });
   }
 
-  /** A call whose answer does not matter. */
+  /** Calls without waiting for an answer. */
   tell<K extends keyof Theirs & string>(call: K, body: Parameters<Theirs[K]>[0] | undefined): void {
     this.#send({ call, id: 0, body });
   }
 
-  /** The other side is gone. */
+  /** The other side has disconnected. */
   close(reason: string): void {
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
@@ -78,7 +78,7 @@ export class Link<Theirs extends Calls<Theirs>> {
   async #serve({ id, body }: Call, handler: ((body: never) => unknown) | undefined) {
     try {
       if (handler === undefined) throw new Error("the other process is of another version");
-      const value = await handler(body as never); // typed by the sender's Theirs
+      const value = await handler(body as never); // Typed by the sender's `Theirs`.
       if (id !== 0) this.#send({ answer: id, value });
     } catch (thrown) {
       this.#send({ answer: id, failure: messageOf(thrown) });

@@ -1,12 +1,12 @@
 import type { Log } from "../../core/ports/log.ts";
 import type { Child } from "./child.ts";
 
-/** A process is given this long to end itself, and to tell why, ms. */
+/** How long a process has to end itself and report why, ms. */
 const grace = 5_000;
 
 /**
- * Asks the processes for a sign of life, and kills those that are silent for `wedged` and a little more. They end themselves when
- * their event loop stands still; this is for one that cannot, because it is stopped as a whole.
+ * Pings the processes and kills those silent for longer than `wedged`. A process normally ends itself when its event loop is blocked; this
+ * catches one that is stopped as a whole.
  */
 export function watchSilent(children: Iterable<Child>, wedged: number, log: Log): void {
   for (const child of children) {
@@ -15,7 +15,7 @@ export function watchSilent(children: Iterable<Child>, wedged: number, log: Log)
       () => {
         child.seenAt = performance.now();
       },
-      () => {}, // it has ended, or is silent
+      () => {}, // It has ended or is silent.
     );
     const silentMs = performance.now() - Math.max(child.seenAt, child.readyAt ?? 0);
     if (silentMs < wedged + grace) continue;

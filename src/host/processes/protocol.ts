@@ -6,15 +6,15 @@ import type { Refused } from "../watchdog/strikes.ts";
 
 /** What one process of the service says about itself. */
 export interface ProcessState {
-  /** Place among the processes, from 1; a replacement has the number of the one it replaces. */
+  /** Number of the process, from 1; a replacement keeps it. */
   readonly number: number;
   readonly pid: number;
   /** `busy`: its event loop was blocked more than half of the time. `silent`: it did not answer. */
   readonly status: "starting" | "ready" | "not_ready" | "busy" | "draining" | "silent";
-  /** How often the process in this place was replaced because it ended by itself. */
+  /** How often the process with this number was replaced after ending unexpectedly. */
   readonly restarts: number;
   readonly startedAt: number;
-  /** Runs under way, as far as it answered. */
+  /** Executing runs; absent if it did not answer. */
   readonly runs?: number;
 }
 
@@ -27,51 +27,51 @@ export interface StartBody {
   readonly worker: string;
   readonly configFile: string;
   readonly set: readonly string[];
-  /** Descriptor of its black box. */
+  /** File descriptor of its black box. */
   readonly box: number;
-  /** Where the supervisor listens. */
+  /** The supervisor's listening address. */
   readonly url: string;
   readonly refused: readonly Refused[];
 }
 
-/** What the supervisor asks of a process. */
+/** Calls from the supervisor to a process. */
 export interface ProcessCalls {
   start(body: StartBody): void;
   reload(): Answer<ReloadVerdict>;
-  /** Finish and exit. `release`: runs that are not done by then are left to the other processes. */
+  /** Finish and exit. `release`: runs that are not done in time are left to other processes. */
   drain(body: { readonly afterDrain?: "release" }): void;
-  /** The process of this name is dead: make its runs claimable. */
+  /** The named worker is dead: make its runs claimable. */
   takeOver(body: { readonly worker: string; readonly death?: Death }): Answer<{ readonly runs: number }>;
-  /** These blocked processes and are not to be tried again. */
+  /** Requests that blocked processes; refuse them from now on. */
   refuse(body: { readonly refused: readonly Refused[] }): void;
-  /** Answered by the event loop alone: that it turns. */
+  /** Answered by the event loop; proves that it is not blocked. */
   alive(): void;
   status(): Answer<OwnStatus>;
-  /** Another process is not ready: ask the journal again before saying so of yourself. */
+  /** Another process is not ready: check the journal again before answering. */
   doubt(): Answer<OwnStatus>;
-  /** Number of runs under way. */
+  /** Number of executing runs. */
   active(): number;
-  /** As OpenMetrics. */
+  /** In OpenMetrics format. */
   metrics(): Answer<string>;
   trace(body: { readonly run: string }): unknown;
 }
 
-/** What a process asks of the supervisor. */
+/** Calls from a process to the supervisor. */
 export interface SupervisorCalls {
   ready(): void;
-  /** It cannot start, for this reason. */
+  /** The process cannot start, for this reason. */
   failed(body: ErrorJson): void;
-  /** It takes no more connections. */
+  /** The process accepts no more connections. */
   draining(): void;
-  /** It has so many connections; answered with the mean of all processes. */
+  /** Reports the number of open connections; returns the mean of all processes. */
   connections(body: { readonly open: number }): { readonly mean: number };
-  /** Its last metrics, before it exits. */
+  /** Final metrics before it exits. */
   ended(body: { readonly metrics: string }): void;
-  /** Metrics of all processes, added up. */
+  /** Sum of the metrics of all processes. */
   metrics(body: { readonly format: MetricsFormat }): Answer<string>;
   states(): Answer<readonly ProcessState[]>;
-  /** Trace of the run from whichever process has it. */
+  /** The run's trace, from whichever process has it. */
   trace(body: { readonly run: string }): unknown;
-  /** Counts a request under the key; a window begins with its first. */
+  /** Counts a request under the key; a window starts with its first request. */
   count(body: { readonly key: string; readonly window: number }): { readonly current: number; readonly ttl: number };
 }

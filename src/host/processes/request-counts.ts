@@ -5,7 +5,7 @@ interface Window {
 
 const mostKeys = 10_000;
 
-/** Requests by key in fixed windows, counted in one place for all processes. */
+/** Requests per key in fixed windows, counted in one place for all processes. */
 export class RequestCounts {
   readonly #windows = new Map<string, Window>();
   readonly #now: () => number;

@@ -1,24 +1,24 @@
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { ProcessState } from "./protocol.ts";
 
-/** What `/metrics` and traces show. */
+/** Metrics and traces for `/metrics` and the API. */
 export interface SharedTelemetry {
   metrics(format?: MetricsFormat): Promise<string>;
   trace(run: string): unknown;
 }
 
-/** The processes of the service together, as one of them sees them. */
+/** All processes of the service, as seen by one of them. */
 export interface Siblings {
-  /** The service's address, and the descriptor of its socket, from which all accept. */
+  /** The service's address, and the descriptor of the shared socket. */
   readonly url: string;
   readonly socket: number;
-  /** Connections of a process, on average. This one has `open`. */
+  /** Mean number of connections per process; `open` is this one's. */
   meanConnections(open: number): Promise<number>;
   states(): Promise<readonly ProcessState[]>;
-  /** The same, of all processes. */
+  /** The same for all processes together. */
   telemetry(own: SharedTelemetry): SharedTelemetry;
-  /** Hands in this process's metrics, as OpenMetrics, before it exits, so that the sum does not shrink. */
+  /** Reports this process's final metrics, in OpenMetrics format, so that the sum does not shrink when it exits. */
   ended(metrics: string): Promise<void>;
-  /** Requests under the key in its current window, counted by all processes; `ttl` is what is left of it, ms. */
+  /** Requests under the key in its current window, counted over all processes; `ttl`: remaining time, ms. */
   count(key: string, window: number): Promise<{ readonly current: number; readonly ttl: number }>;
 }

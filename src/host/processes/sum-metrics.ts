@@ -16,8 +16,8 @@ interface Family {
 type Families = Map<string, Family>;
 
 /**
- * Adds up OpenMetrics texts of processes that have the same metrics: values of equal series are summed. What does not add up,
- * such as a delay, is the largest.
+ * Sums OpenMetrics texts of processes with the same metrics, series by series. Values that cannot be summed, such as a delay, use the
+ * maximum.
  */
 export function sumMetrics(texts: readonly string[], format: MetricsFormat = "openmetrics"): string {
   const sum: Families = new Map();
@@ -26,8 +26,8 @@ export function sumMetrics(texts: readonly string[], format: MetricsFormat = "op
 }
 
 /**
- * What only grows: counters and histograms. Of a process that has ended these have to stay in the sum; Prometheus would take a
- * smaller sum for a restart, and count everything once more.
+ * Counters and histograms only. They must stay in the sum after a process ended: Prometheus takes a decrease for a restart and would count
+ * everything twice.
  */
 export function countersOf(text: string): string {
   const growing = [...parse(text)].filter(([, { type }]) => type === "counter" || type === "histogram");
@@ -56,7 +56,7 @@ function parse(text: string): Families {
   return families;
 }
 
-/** Facts that are the same everywhere, and levels of one process that mean nothing as a sum. */
+/** Constant facts, and gauges that mean nothing as a sum. */
 const isSameEverywhere = /_info$|_ratio$|eventloop_(?:delay|utilization)/;
 const shared = new Set(
   Object.entries(serviceMetrics)

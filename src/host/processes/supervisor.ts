@@ -22,31 +22,31 @@ export interface SupervisorOptions {
   /** How long a process may drain, ms; one that takes longer is killed. */
   readonly drain: number;
   readonly log: Log;
-  /** A process whose event loop stands still for this long, and a little more, is killed, ms. Never when 0. */
+  /** A process whose event loop is blocked for longer than this is killed, ms; 0: never. */
   readonly wedged: number;
 }
 
 const nobodyReloaded = { op: "config.reload", code: "unavailable", err: "no process of the service is ready" } as const;
 
-/** A place for one process, whichever it is at the moment. */
+/** A numbered place that is filled by one process at a time. */
 interface Slot {
   readonly number: number;
   child: Child | undefined;
-  /** Processes in a row that ended before or shortly after they were ready. */
+  /** Consecutive processes that ended before or shortly after becoming ready. */
   failures: number;
 }
 
-/** A process that was ready for this long has started well, ms. */
+/** A process that stays ready for this long has started successfully, ms. */
 const startedWell = 1_000;
 const firstBackoff = 100;
 const longestBackoff = 10_000;
-/** What a process may take on top of its drain, ms. */
+/** Extra time for a process beyond its drain, ms. */
 const grace = 10_000;
 const startLimit = 60_000;
 
 /**
- * Runs the service in several processes on one port. It holds the socket from which they accept, replaces processes that end, and
- * adds up what they answer. Everything about runs is in the journal: losing the supervisor loses nothing.
+ * Runs the service in several processes on one port. Holds the listening socket, replaces processes that end, and combines their answers.
+ * All run state is in the journal, so losing the supervisor loses nothing.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -54,7 +54,7 @@ export class Supervisor {
   readonly #slots: readonly Slot[];
   readonly #children = new Set<Child>();
   readonly #answers = new Answers(this.#children);
-  /** Dead workers whose runs nobody has made claimable yet. */
+  /** Dead workers whose runs have not been freed yet. */
   readonly #abandoned = new Map<string, Death | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #counts = new RequestCounts();
@@ -74,13 +74,13 @@ export class Supervisor {
     }));
   }
 
-  /** Resolves with the address when all processes are ready. Rejects, with none left, when the first one cannot start. */
+  /** Resolves with the address when all processes are ready. Rejects, leaving none, when the first one cannot start. */
   async start(): Promise<string> {
     const [first, ...others] = this.#slots;
     if (first === undefined)
       throw new VenturiError("service.start", "config_invalid", "there are no processes to start");
     this.#socket = await bindSocket(this.#options.listen);
-    // Alone, so that an error is reported once and migrations meet no one.
+    // Started alone, so that an error is reported once and migrations do not run concurrently.
     const child = this.#spawn(first);
     try {
       await child.ready;
@@ -94,7 +94,7 @@ export class Supervisor {
     return this.#socket.url;
   }
 
-  /** Reloads the config of one process after the other; stops at the first that refuses it. Resolves with what the last one said. */
+  /** Reloads the config of one process after another; stops at the first refusal. Resolves with the last answer. */
   async reload(): Promise<ReloadVerdict> {
     let last: ReloadVerdict = { ok: false, error: nobodyReloaded };
     await this.#inTurn(async () => {
@@ -114,7 +114,7 @@ export class Supervisor {
     return last;
   }
 
-  /** Replaces one process after the other by a new one, which loads program and config again. */
+  /** Replaces one process after another by a new one, which loads program and config again. */
   restart(): Promise<void> {
     return this.#inTurn(async () => {
       for (const slot of this.#slots) {
@@ -141,7 +141,7 @@ export class Supervisor {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#closeSocket();
     const all = [...this.#children];
-    // One that starts has no runs, and does not listen yet to what it is told.
+    // A starting process has no runs and does not handle messages yet.
     for (const child of all) {
       if (child.status === "starting") child.kill();
       else this.#drain(child);
@@ -156,7 +156,7 @@ export class Supervisor {
     for (const child of this.#children) child.kill();
   }
 
-  /** Connections that come from now on are refused, once no process listens any more. */
+  /** New connections are refused once no process listens any more. */
   #closeSocket(): void {
     this.#socket?.close();
     this.#socket = undefined;
@@ -190,7 +190,7 @@ export class Supervisor {
     this.#children.add(child);
     child.ready.then(
       () => this.#handOver(),
-      () => {}, // reported by whoever awaits it
+      () => {}, // Reported by whoever awaits it.
     );
     child.ended.then((ended) => this.#ended(slot, child, ended));
     return child;
@@ -226,7 +226,7 @@ export class Supervisor {
   async #strike(request: RequestDoing): Promise<void> {
     if (!this.#strikes.add(request)) return;
     const refused = this.#strikes.refused();
-    // Said once every process knows it; one that ends meanwhile is started again with the list.
+    // Sent to every process; one that dies meanwhile gets the list when it restarts.
     await Promise.all([...this.#children].map(({ link }) => link.ask("refuse", { refused }).catch(() => {})));
     this.#log.warn("requests that blocked two processes are refused", { ...request });
   }
@@ -237,7 +237,7 @@ export class Supervisor {
     );
   }
 
-  /** Has a process that is ready make the runs of dead ones claimable, so that nobody waits for a lease to expire. */
+  /** Lets a ready process free the runs of dead ones, so that nobody waits for a lease to expire. */
   async #handOver(): Promise<void> {
     if (this.#handingOver) return;
     this.#handingOver = true;
@@ -272,7 +272,7 @@ export class Supervisor {
     child.ended.then(() => clearTimeout(late));
   }
 
-  /** Reloads and restarts do not overlap. */
+  /** Runs reloads and restarts one at a time. */
   #inTurn(change: () => Promise<void>): Promise<void> {
     const done = this.#changing.then(() => (this.#stopping ? undefined : change()));
     this.#changing = done.catch(() => {});

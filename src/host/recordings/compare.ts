@@ -5,7 +5,7 @@ import type { Timing } from "../../core/run/event-parts.ts";
 import { type EventOf, isTerminal, type RunEvent, type TerminalEvent } from "../../core/run/events.ts";
 import { Spending } from "../../core/run/spending.ts";
 
-/** One run as far as a comparison looks at it. */
+/** The data of one run that a comparison uses. */
 export interface ComparedRun {
   readonly run: string;
   readonly agent: string;
@@ -18,10 +18,10 @@ export interface ComparedRun {
   readonly ms: number;
   readonly timing: Timing | undefined;
   readonly usage: Usage;
-  /** USD: of its own generations, and with what its tools spent. */
+  /** USD: of its own generations, and including what its tools spent. */
   readonly cost?: number;
   readonly totalCost?: number;
-  /** What a fork took over; not in `usage`. */
+  /** Usage copied from the fork's original; not part of `usage`. */
   readonly inherited: Usage | undefined;
   readonly rounds: number;
   readonly calls: readonly ComparedCall[];
@@ -37,11 +37,11 @@ export interface ComparedCall {
   readonly ms: number;
 }
 
-/** A call of either run, next to the one it corresponds to. */
+/** A call of either run, with its counterpart. */
 export interface CallPair {
   readonly a: ComparedCall | undefined;
   readonly b: ComparedCall | undefined;
-  /** `result`: same call, other output. `arguments`: same tool, called with others. */
+  /** `result`: same call, different output. `arguments`: same tool, different arguments. */
   readonly difference: "none" | "result" | "arguments" | "onlyA" | "onlyB";
 }
 
@@ -49,7 +49,7 @@ export interface Comparison {
   readonly a: ComparedRun;
   readonly b: ComparedRun;
   readonly calls: readonly CallPair[];
-  /** Number of characters that the outputs have in common at their beginning; undefined when they are equal. */
+  /** Length of the outputs' common prefix; undefined when they are equal. */
   readonly outputDiffersAt: number | undefined;
 }
 
@@ -86,7 +86,7 @@ function comparedRun(events: readonly RunEvent[]): ComparedRun {
   };
 }
 
-/** Terminal events of earlier releases have what a fork took over in their sums, so a fork's are made from its events. */
+/** Computed from a fork's events: terminal events of earlier releases include what it copied. */
 function usageOf(
   events: readonly RunEvent[],
   end: TerminalEvent | undefined,

@@ -12,20 +12,20 @@ import type { Log } from "../../core/ports/log.ts";
 /** Bytes recorded per stream; the rest is dropped. */
 const mostBytes = 16 * 1024 * 1024;
 
-/** How long bytes are buffered, ms: what a killed process may lose. */
+/** How long bytes are buffered, ms: the most a killed process can lose. */
 const patience = 250;
 
 export interface WireKeeper {
   readonly journal: Journal;
   /** Name of the wire format, as in `venturi decode`. */
   readonly wire: string;
-  /** `asked`: only of runs whose metadata has `keepWire: true`. */
+  /** `asked`: only for runs whose metadata has `keepWire: true`. */
   readonly which: true | "asked";
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** Wraps a provider so that the raw bytes of every stream are stored in the journal as they arrive, however it ends. */
+/** Wraps a provider to store the raw bytes of every stream in the journal as they arrive, however it ends. */
 export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
   const stream = provider.stream?.bind(provider);
   if (stream === undefined || keeper.journal.keepWire === undefined) return provider;
@@ -47,11 +47,11 @@ export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
 
 async function isWanted({ which, journal }: WireKeeper, run: string): Promise<boolean> {
   if (which === true) return true;
-  const row = await journal.get(run).catch(() => undefined); // it goes on unrecorded
+  const row = await journal.get(run).catch(() => undefined); // Continues without a recording.
   return row?.request.metadata?.keepWire === true;
 }
 
-/** A run does not fail because of its recording; the log reports what is missing. */
+/** A failing recording does not fail the run; the log reports what is missing. */
 class Recording implements StreamObserver {
   readonly #next: StreamObserver | undefined;
   readonly #context: GenerationContext;

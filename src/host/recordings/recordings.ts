@@ -29,22 +29,22 @@ export class Recordings {
     return importRun(this.journal, text, name);
   }
 
-  /** Also by what is kept beside the runs. */
+  /** Lists runs, also by notes such as feedback. */
   list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     return query.feedback === undefined ? this.journal.list(query) : listRated(this.journal, query);
   }
 
-  /** Removes runs and what is kept beside them; how many runs there were. */
+  /** Removes runs and their notes; returns the number of runs. */
   prune(options: PruneOptions): Promise<number> {
     return pruneRuns(this.journal, options, systemClock);
   }
 
-  /** `speed`: speed factor; infinite: no delays. */
+  /** `speed`: speed factor; infinity: no delays. */
   replay(run: string, speed: number): AsyncGenerator<RunEvent> {
     return replay(this.journal, run, { clock: systemClock, speed });
   }
 
-  /** As a simulator scenario. */
+  /** The run as a simulator scenario. */
   async fixture(run: string): Promise<Fixture> {
     return toFixture(await this.events(run));
   }

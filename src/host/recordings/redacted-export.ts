@@ -8,8 +8,8 @@ interface Line {
 }
 
 /**
- * An exported run without secrets and personal data, as far as their form tells. Kept bytes and content cannot be looked
- * through and are left out. The pieces of a stream are joined first: a key may be spread over them.
+ * An exported run without secrets and personal data, as far as they can be recognised. Recorded bytes and blobs cannot be searched and are
+ * left out. Stream deltas are joined first, since a key may be spread over several.
  */
 export function redactedExport(text: string, patterns: readonly string[]): string {
   const redactor = new Redactor(patterns);
@@ -22,10 +22,10 @@ export function redactedExport(text: string, patterns: readonly string[]): strin
   return joined.map((line) => `${JSON.stringify(withFigures(line, redactor.value(line)))}\n`).join("");
 }
 
-/** What people and models wrote: numbers in there may be cards. */
+/** Fields written by people and models, where numbers may be card numbers. */
 const content = new Set(["request", "input", "arguments", "object", "answer", "metadata", "body", "native", "details"]);
 
-/** Puts back the runtime's own numbers: one time in ten looks like the number of a card. */
+/** Restores the runtime's own numbers: one timestamp in ten looks like a card number. */
 function withFigures(line: unknown, clean: unknown): unknown {
   if (typeof line === "number") return line;
   if (Array.isArray(line) && Array.isArray(clean)) return clean.map((item, index) => withFigures(line[index], item));
@@ -37,7 +37,7 @@ function withFigures(line: unknown, clean: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** All of a stream's text stands in its first piece; the others stay, empty, because events are counted. */
+/** Moves all text of a stream into its first delta; the others stay, empty, because events are numbered. */
 function joinPieces(lines: readonly Line[]): Line[] {
   const streams = new Map<string, string[]>();
   for (const { event } of lines) {
@@ -57,7 +57,7 @@ const fields = ["text", "arguments", "fragment"] as const;
 
 function streamOf(event: RunEvent | undefined): { key: string; field: string; text: string } | undefined {
   if (event === undefined || !(event.type.endsWith(".delta") || event.type === "tool.output")) return undefined;
-  const given = event as unknown as Readonly<Record<string, unknown>>; // read by name
+  const given = event as unknown as Readonly<Record<string, unknown>>; // Fields are read by name.
   for (const field of fields) {
     const text = given[field];
     if (typeof text === "string")

@@ -11,10 +11,10 @@ const page = 100;
 export interface ReindexOptions {
   readonly journal: Journal;
   readonly priceOf: PriceOf;
-  /** `missing`: only of runs that have none. */
+  /** `missing`: only runs without a digest. */
   readonly which: "all" | "missing";
   readonly signal?: AbortSignal;
-  /** Called after each run that was written. */
+  /** Called after each run written. */
   readonly rest?: () => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Reindexed {
   readonly unreadable: number;
 }
 
-/** Rebuilds the digests of ended runs, from the oldest on. */
+/** Rebuilds the digests of ended runs, oldest first. */
 export async function reindex({ journal, priceOf, which, signal, rest }: ReindexOptions): Promise<Reindexed> {
   let written = 0;
   let unreadable = 0;
@@ -35,7 +35,7 @@ export async function reindex({ journal, priceOf, which, signal, rest }: Reindex
       if (signal?.aborted) return { written, unreadable };
       if (which === "missing" && row.digest !== undefined) continue;
       const { run, request } = row;
-      // A damaged run keeps what it has; the others must not wait for it.
+      // A damaged run keeps its digest and must not block the others.
       const events = await readHistory(journal, row).catch(() => undefined);
       const end = events === undefined ? undefined : endOfRun({ run, request, priceOf }, events);
       if (end === undefined) unreadable += 1;
@@ -48,11 +48,11 @@ export async function reindex({ journal, priceOf, which, signal, rest }: Reindex
   return { written, unreadable };
 }
 
-/** Raised when a search needs something that digests written before do not have. */
+/** Increased when searching needs something older digests lack. */
 const version = "1";
 const space = "venturi";
 const key = "digests";
-/** Not while a service starts, ms, and between two runs. */
+/** Delay after the start of a service, and between runs, ms. */
 const after = 1_000;
 const between = 5;
 
@@ -64,8 +64,8 @@ export interface FirstIndexParts {
 }
 
 /**
- * Runs of a journal that an earlier version wrote are found by their tools, models and words too: once, in the background, whoever
- * comes first. The returned function stops it; the next start goes on.
+ * Indexes runs written by an earlier version, so that they too are found by tools, models and words: once, in the background, by whichever
+ * process comes first. The returned function stops it; the next start continues.
  */
 export function indexOnce({ journal, clock, log, priceOf }: FirstIndexParts): () => Promise<void> {
   const { keyValues, keepDigest } = journal;

@@ -67,7 +67,7 @@ class Drawing {
     }
   }
 
-  /** Open spans end with the last event. */
+  /** Ends open spans at the last event. */
   end(): readonly SpanJson[] {
     for (const key of [...this.#open.keys()]) this.#close(key);
     return this.#spans;

@@ -23,10 +23,10 @@ import { priceBook } from "../money/price-book.ts";
 @injectable()
 export class ConfigRevision {
   readonly config: Config;
-  /** Of every model. */
+  /** Price of each model. */
   readonly priceOf: PriceOf;
   readonly budgets: Budgets;
-  /** For the runs that hold it. */
+  /** Pipelines of the runs that hold this revision. */
   readonly pipelines: StreamPipelines;
   readonly #instances: Instances;
   readonly #providers: ProviderRegistry;
@@ -72,7 +72,7 @@ export class ConfigRevision {
     this.#log = log;
     this.#journal = journal;
     this.#clock = clock;
-    // Whoever retires the revision awaits this; otherwise a failure to close must not become an unhandledRejection.
+    // Avoids an unhandledRejection; whoever retires the revision awaits this promise.
     this.#closed.promise.catch(() => {});
   }
 
@@ -98,7 +98,7 @@ export class ConfigRevision {
       });
       return this;
     } catch (thrown) {
-      await this.#instances.close().catch(() => {}); // report the first failure; closing has logged its own
+      await this.#instances.close().catch(() => {}); // Report the first failure; closing has logged its own.
       throw thrown;
     }
   }

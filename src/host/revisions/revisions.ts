@@ -23,7 +23,7 @@ export type ReloadOutcome =
   | { readonly ok: true; readonly hash: string; readonly restart: readonly string[] }
   | { readonly ok: false; readonly error: VenturiError };
 
-/** Built once, at process start. */
+/** Keys of components built once, at process start. */
 const needRestart = ["journal", "server", "channels", "telemetry", "limits", "dataFolder"];
 
 /** The revision new runs get, and how it is replaced. */
@@ -69,7 +69,7 @@ export class Revisions {
 
   /** Reloads the config and swaps revisions. On any error nothing changes except a log line and a metric. */
   reload(options: LoadOptions): Promise<ReloadOutcome> {
-    // A revision opened now would never be closed, and would keep the process alive.
+    // A revision opened now would never be closed and would keep the process alive.
     if (this.#closed) return Promise.resolve({ ok: false, error: stopping() });
     const reloaded = this.#reloading.then(() => this.#reload(options));
     this.#reloading = reloaded;

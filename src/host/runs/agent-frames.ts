@@ -6,10 +6,10 @@ import type { Log } from "../../core/ports/log.ts";
 import type { Tool } from "../../core/ports/tool.ts";
 
 const space = "venturi.agents";
-/** Of a value in the journal. */
+/** Maximum length of a journal value, below its limit of 256 KiB. */
 const longest = 200_000;
 
-/** What models see of an agent's revision; nothing of a run is in it. */
+/** What models see of an agent's revision, independent of any run. */
 interface Frame {
   readonly instructions: string;
   readonly tools: readonly ToolSpec[];
@@ -18,7 +18,7 @@ interface Frame {
   readonly output: AgentDefinition["output"] | null;
 }
 
-/** Agents as they were: kept once per revision, so that prompts can be seen after the configuration has changed. */
+/** Agents of past revisions: stored once per revision, so that prompts can be shown after a config change. */
 export class AgentFrames {
   readonly #journal: Journal;
   readonly #log: Log;
@@ -29,7 +29,7 @@ export class AgentFrames {
     this.#log = log;
   }
 
-  /** Written behind the run that needs it first; without it a prompt is shown as the configuration is then. */
+  /** Stores the agent in the background; without it, prompts are shown with the current configuration. */
   keep(agent: AgentDefinition): void {
     const key = `${agent.name}@${agent.revision}`;
     const { keyValues } = this.#journal;
@@ -45,11 +45,11 @@ export class AgentFrames {
     });
   }
 
-  /** The agent as it was in this revision; undefined when that is not known. */
+  /** The agent as of this revision; undefined if unknown. */
   async of(agent: AgentDefinition, revision: string | undefined): Promise<AgentDefinition | undefined> {
     const found = await this.#journal.keyValues?.get(space, `${agent.name}@${revision}`);
     if (found === undefined) return revision === agent.revision ? agent : undefined;
-    const { instructions, tools, options, defaults, output } = JSON.parse(found.value) as Frame; // written above
+    const { instructions, tools, options, defaults, output } = JSON.parse(found.value) as Frame; // Written above.
     const offered = tools.map(toolOf);
     return { ...agent, instructions, options, defaults, output: output ?? undefined, tools: () => offered };
   }

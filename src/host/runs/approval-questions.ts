@@ -6,17 +6,17 @@ import { type AskedEvent, isAnswered, isAsked, type PendingQuestion, pendingOf }
 import type { RunRow } from "../../core/run/run-row.ts";
 
 const page = 1_000;
-/** The questions of a run that waits are nearly always among its last few events. */
+/** The open questions of a waiting run are nearly always among its last few events. */
 const firstWindow = 16;
 
 /** What a run's events say about one call. */
 export interface AskedAbout {
   /**
-   * How often the run asked about it. An answer belongs to one question: a call found unfinished after a crash is asked about
-   * again, and that answer must not be taken for a duplicate of the first.
+   * How often the run asked about it. An answer belongs to one question: after a crash an unfinished call is asked about again, and that
+   * answer is not a duplicate of the first.
    */
   readonly count: number;
-  /** The call has settled, or all questions about it are answered. */
+  /** The call has finished, or all questions about it are answered. */
   readonly answered: boolean;
   /** The last question about it. */
   readonly asked: AskedEvent | undefined;
@@ -56,7 +56,7 @@ async function* eventsOf(journal: Journal, run: string): AsyncGenerator<RunEvent
   }
 }
 
-/** All events after `start` up to `end`: a page may be cut short by its size. */
+/** All events after `start` up to `end`; a page may be cut short by its size. */
 async function readRange(journal: Journal, run: string, { start, end }: { start: number; end: number }) {
   const events: RunEvent[] = [];
   while (start + events.length < end) {
@@ -67,10 +67,7 @@ async function readRange(journal: Journal, run: string, { start, end }: { start:
   return events;
 }
 
-/**
- * Unanswered questions, oldest first. Reads backwards until all are found: in a long run that waits they are among the last
- * events.
- */
+/** Unanswered questions, oldest first. Reads backwards until all are found, since in a waiting run they are among the last events. */
 export async function openQuestions(journal: Journal, row: RunRow): Promise<PendingQuestion[]> {
   if (row.state === "done" || row.asking <= 0) return [];
   const answered = new Map<string, number>();

@@ -12,7 +12,7 @@ const charactersAhead = 1024 * 1024;
 
 /** Backpressure: slows a run down to the speed of one reader. The run checks before each read from its provider. */
 export class BackpressureGate {
-  /** The run is parked for approval, without an owner; its reader is still connected. */
+  /** The run is parked for approval, without an owner, while its reader is still connected. */
   parked = false;
   #events = 0;
   #characters = 0;
@@ -54,7 +54,7 @@ export class BackpressureGate {
     if (this.#near) this.#wake();
   }
 
-  /** The reader is gone: nothing holds the run back any more. */
+  /** The reader is gone: nothing slows the run any more. */
   left(): void {
     this.#over = true;
     this.#wake();
@@ -115,12 +115,12 @@ export class PacedLog implements RunLog {
   }
 }
 
-/** The reader's side: counts each batch as consumed when the next is requested. */
+/** The reader's side: a batch counts as consumed when the next one is requested. */
 export class PacedStream extends PolledStream<Batch> {
   readonly #batches: PolledStream<Batch>;
   readonly #gate: BackpressureGate;
   readonly #left: () => void;
-  /** What was given and may still be in use: counts, because keeping the batch itself costs a write barrier per token. */
+  /** Size of the batch last delivered. Counts only: keeping the batch would cost a write barrier per token. */
   #events = 0;
   #characters = 0;
 

@@ -36,7 +36,7 @@ interface BeginParts {
   readonly memory: Memory;
 }
 
-/** How runs come to be: asked for, or forked from another. */
+/** Starts runs: requested ones, and forks. */
 export class BeginRuns {
   readonly #parts: BeginParts;
   #draining = false;
@@ -45,7 +45,7 @@ export class BeginRuns {
     this.#parts = parts;
   }
 
-  /** From now on there are no new ones. */
+  /** Refuses new runs from now on. */
   stop(): void {
     this.#draining = true;
   }
@@ -121,7 +121,7 @@ export class BeginRuns {
       const recording = await forkRecording(journal, source, parts);
       await shareContent(journal, recording, source.runs);
       await journal.restore(recording).catch(async (thrown: unknown) => {
-        // The same fork, started before.
+        // The same fork was started before.
         const known = options.key === undefined ? undefined : await journal.get(forked);
         if (known?.request.fork?.run !== run) throw thrown;
       });

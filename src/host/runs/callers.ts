@@ -5,8 +5,8 @@ import type { SignalBody } from "../../core/run/signals.ts";
 import { askedAbout, openQuestions } from "./approval-questions.ts";
 
 /**
- * The runs waiting for a run they called. They may be parked, without an owner to notice: whatever settles one of its questions
- * is forwarded to them.
+ * The runs that wait for a run they called. They may be parked without an owner, so whatever settles one of its questions is forwarded to
+ * them.
  */
 export class Callers {
   readonly #journal: Journal;
@@ -17,14 +17,14 @@ export class Callers {
     this.#row = row;
   }
 
-  /** A question was answered on the run that asked it. */
+  /** Forwards the answer to a question of the called run. */
   async answered({ call, arguments: _, for: __, ...verdict }: SignalBody<"approve">): Promise<void> {
     const own = (await openQuestions(this.#journal, this.#row)).find((question) => question.call === call);
     const asked = own?.origin ?? { run: this.#row.run, call };
     await this.#tell((question) => question.origin?.run === asked.run && question.origin.call === asked.call, verdict);
   }
 
-  /** The run was stopped, so its questions are void. */
+  /** The called run was stopped, so its questions are void. */
   async ended(reason: string): Promise<void> {
     const { run } = this.#row;
     await this.#tell((question) => question.origin?.run === run, { approved: false, reason });

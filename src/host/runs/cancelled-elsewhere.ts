@@ -5,8 +5,8 @@ import type { PipelineWork } from "../../core/ports/pipeline.ts";
 import { timingUntil } from "../../core/run/timing.ts";
 
 /**
- * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are
- * left open, and so released for a worker that has the agent.
+ * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are released for a
+ * worker with the agent.
  */
 export async function endIfCancelled({ claim, log, history, signals, now }: PipelineWork): Promise<void> {
   let cancel: Signal | undefined;

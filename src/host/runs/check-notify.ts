@@ -4,7 +4,7 @@ import { didYouMean } from "../../core/values/suggest.ts";
 import { Egress } from "../../provider/egress/egress.ts";
 import type { Config } from "../config/load.ts";
 
-/** What of a webhook decides whether a run may name it. */
+/** The webhook settings that decide whether a run may name it. */
 interface Webhook {
   readonly url?: string;
   readonly hosts?: readonly string[];
@@ -12,12 +12,12 @@ interface Webhook {
   readonly tenants?: readonly string[];
 }
 
-/** Refuses a webhook that does not exist for the tenant: nobody would notice that it is never told. */
+/** Refuses a webhook that does not exist for the tenant: otherwise nobody would notice the missing calls. */
 export function checkNotify({ channels }: Pick<Config, "channels">, { notify }: RunRequest, tenant: string): void {
   if (notify === undefined) return;
   const all = Object.values(channels)
     .filter(({ type }) => type === "channel-time")
-    .flatMap(({ options }) => Object.entries((options as { webhooks: Record<string, Webhook> }).webhooks)); // parsed with its schema
+    .flatMap(({ options }) => Object.entries((options as { webhooks: Record<string, Webhook> }).webhooks)); // Parsed with its schema.
   const open = all.filter(([, { tenants }]) => tenants?.includes(tenant) ?? true);
   const webhook = open.find(([name]) => name === notify.webhook)?.[1];
   const refuse = (message: string) => new VenturiError("run.start", "invalid_input", message);

@@ -23,7 +23,7 @@ export interface CheckedRequest {
   readonly context: unknown;
 }
 
-/** Refuses what this configuration cannot run, before anything is stored. */
+/** Refuses, before anything is stored, what this configuration cannot run. */
 export function checkRequest(agents: Agents, request: RunRequest, options: CheckOptions): CheckedRequest {
   checkBounds(request, { metadata: options.metadata });
   const agent = forCall(agentNamed(agents, request.agent), request);

@@ -17,7 +17,7 @@ export function checkSignal<Kind extends SignalKind>(kind: Kind, body: unknown):
     );
   }
   const parsed = signalBodies[kind].safeParse(body);
-  if (parsed.success) return parsed.data as SignalBody<Kind>; // parsed by the schema of that kind
+  if (parsed.success) return parsed.data as SignalBody<Kind>; // Parsed with that kind's schema.
   const issues = complaintsOf(signalBodies[kind], body, parsed.error);
   const [first] = issues;
   const message = `the signal ${kind}: ${first?.path || "body"}: ${first?.message ?? "is not valid"}`;

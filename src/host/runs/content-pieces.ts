@@ -2,7 +2,7 @@ import type { ContentStore } from "../../agent/run/content.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 
-/** Content of the run that has this hash; content of another run is not told of. */
+/** A blob of this run by hash; blobs of other runs appear not to exist. */
 export async function piecesOf(
   { blobs }: Journal,
   content: ContentStore,

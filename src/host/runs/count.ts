@@ -7,7 +7,7 @@ import type { Revisions } from "../revisions/revisions.ts";
 import { agentNamed } from "./check-request.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** The tokens of a run that is not started, with its session's conversation. */
+/** Counts the tokens of a run without starting it, including its session's conversation. */
 export async function countTokens(
   { revisions, sessions }: { readonly revisions: Revisions; readonly sessions: Sessions },
   request: RunRequest,

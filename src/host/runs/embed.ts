@@ -8,7 +8,7 @@ import type { Embedded, EmbedInput } from "../../core/ports/runs.ts";
 import type { Revisions } from "../revisions/revisions.ts";
 import { agentNamed } from "./check-request.ts";
 
-/** Under the current revision, which is kept open meanwhile. */
+/** Embeds with the current revision, held open meanwhile. */
 export async function embedWith(
   revisions: Revisions,
   request: EmbedInput,
@@ -23,7 +23,7 @@ export async function embedWith(
   }
 }
 
-/** Embeds with the agent's first capable model. No fallback, because vectors of different models are not comparable. */
+/** Uses the agent's first capable model. No fallback: vectors of different models are not comparable. */
 async function embed(
   agent: AgentDefinition,
   { agent: _, native, compat, caller, ...asked }: EmbedInput,

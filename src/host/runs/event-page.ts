@@ -8,7 +8,7 @@ import { valueSize } from "../../core/values/value-size.ts";
 const usual = 500;
 const scan = 1_000;
 
-/** Events read for one page of steps; a long run's page is then short and has a `next`. */
+/** Maximum events read for one page of steps; a page of a long run is then short and has a `next`. */
 const mostScanned = 20_000;
 
 /** One page of a run's committed events, as of the given row: about `pageBytes` of them, at least one. */

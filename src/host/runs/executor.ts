@@ -24,13 +24,13 @@ import type { Feed } from "./feed.ts";
 import { PausedAgents } from "./paused-agents.ts";
 import { timeOfRunId } from "./run-id.ts";
 
-/** What a run may leave in memory after its end, bytes. */
+/** After a run that held more than this, `forgetKept` drops what would keep its request alive, bytes. */
 const large = 1024 * 1024;
 
 /** Name of this process's worker in the journal. */
 export const WorkerName = token<string>("WorkerName");
 
-/** Which runs of the journal this process takes up: of its agents, of the same revisions of them, or none but its own. */
+/** Which runs of the journal this process takes over: those of its agents, only of the same agent revisions, or only its own. */
 export type TakeUp = "any" | "same" | "none";
 export const TakeUp = token<TakeUp>("TakeUp");
 
@@ -60,17 +60,17 @@ export interface Owner {
   readonly shadow: string | undefined;
 }
 
-/** Neither may throw, or take long: a run waits for it. */
+/** Callbacks must not throw or block: the run waits for them. */
 export interface RunWatcher {
-  /** Before the run's next event. */
+  /** Called before the run's next event. */
   began(claim: Claim): void;
-  /** It ended, was parked or given up here. */
+  /** The run ended, was parked or given up here. */
   left(run: string): void;
 }
 
 /** Executes the runs this process claims, each on the revision current at that time. */
 export class Executor {
-  /** What happened since somebody took them. */
+  /** Counts since they were last read. */
   readonly figures: Figures;
   readonly paused: PausedAgents;
   readonly #parts: ExecutorParts;
@@ -80,9 +80,9 @@ export class Executor {
   /** Owners of the runs executing here. */
   readonly #owners = new Map<string, Owner>();
   readonly #live = new Map<string, () => Doing | undefined>();
-  /** What the runs executing here hold in memory. */
+  /** Memory held by the runs executing here. */
   readonly #held = new Map<string, Charge>();
-  /** Unfinished runs started here, and their agents; kept only by a process that takes up no others. */
+  /** Unfinished runs started here, and their agents; tracked only by a process that takes over no others. */
   readonly #started = new Map<string, string>();
   readonly #interrupt = new AbortController();
   watcher: RunWatcher | undefined;
@@ -118,7 +118,7 @@ export class Executor {
     });
   }
 
-  /** Starts claiming work, once it is known which agents are paused. */
+  /** Starts claiming work once the paused agents are known. */
   async open(): Promise<void> {
     await this.paused.read();
     await this.#worker.start();
@@ -128,22 +128,22 @@ export class Executor {
     return this.#worker.active;
   }
 
-  /** Name of the worker to claim a new run for, if this process may execute it at once. */
+  /** The worker name to claim a new run for, if this process may execute it at once. */
   claimant({ agent, parent }: RunRequest): string | undefined {
     if (this.#waits(agent)) return undefined;
-    // A sub-run needs no free slot: its waiting parent might hold the last one for ever.
+    // A sub-run needs no free slot: its waiting parent might hold the last one forever.
     const here = this.#worker.room > 0 || this.#owners.has(parent?.run ?? "");
     return here ? this.#worker.name : undefined;
   }
 
-  /** A run was stored by this process. */
+  /** Called when this process has stored a run. */
   started(run: string, agent: string, { paced }: StartOptions): void {
     this.#committer.clocks.offsetOf(run);
     if (this.#parts.takeUp === "none") this.#started.set(run, agent);
     if (paced) this.#gates.set(run, new BackpressureGate());
   }
 
-  /** Executes a run that was claimed as it was stored. `held`: its request in memory, the run's until it ends here. */
+  /** Executes a run that was claimed when stored. `held`: memory of its request, charged to the run until it ends here. */
   offer(claim: Claim, held: Charge | undefined): void {
     if (held !== undefined) this.#held.set(claim.ownership.run, held);
     this.#worker.offer(claim);
@@ -168,17 +168,17 @@ export class Executor {
     return this.#owners.get(run);
   }
 
-  /** The run's own time, see `RunClocks`. */
+  /** The run's own clock, see `RunClocks`. */
   now(run: string): number {
     return this.#committer.clocks.now(run);
   }
 
-  /** What a run that executes here waits for, if that is nothing its events show. */
+  /** What a run executing here waits for, where its events do not show it. */
   doing(run: string): Doing | undefined {
     return this.#live.get(run)?.();
   }
 
-  /** The gate of a paced run that has no reader yet, and how to remove it. */
+  /** The gate of a paced run without a reader yet, and a function that removes it. */
   gateOf(run: string, channel?: string): { gate: BackpressureGate; remove: () => void } | undefined {
     const gate = this.#gates.get(run);
     return gate?.take(channel) ? { gate, remove: () => this.#gates.delete(run) } : undefined;
@@ -209,7 +209,7 @@ export class Executor {
     const gate = this.#gates.get(run);
     if (gate !== undefined) gate.parked = false;
     const { shadow } = claim.request;
-    // Live figures are of live runs.
+    // Shadows do not appear in the live feed.
     const leaveFeed = shadow === undefined ? feed.began(claim, work.digest) : () => {};
     this.watcher?.began(claim);
     try {
@@ -248,7 +248,7 @@ export class Executor {
     return pause && { ago: now - pause.from, ms: pause.ms };
   }
 
-  /** Claims nothing more, and gives running ones `ms` to end. */
+  /** Stops claiming, and gives executing runs `ms` to end. */
   async drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {
     this.#worker.rest();
     const { clock, followers } = this.#parts;
@@ -256,7 +256,7 @@ export class Executor {
     if (this.#worker.active === 0) return;
     if (afterDrain === "release") {
       await this.#worker.stop();
-      followers.close(); // their streams go on elsewhere
+      followers.close(); // Their streams continue in another process.
       return;
     }
     this.#interrupt.abort(

@@ -7,7 +7,7 @@ import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing } from "../../journal/history.ts";
 import { openQuestions } from "./approval-questions.ts";
 
-/** Rows looked at once a second, of the newest, the running and the waiting runs. */
+/** Rows examined per second, of the newest, the running and the waiting runs. */
 const page = 100;
 
 /** Ended runs remembered, so that none is reported twice. */
@@ -16,7 +16,7 @@ const mostEnded = 2_000;
 interface Known {
   readonly tenant: string;
   readonly agent: string;
-  /** Everything up to here has been told. What follows says what was, since a run may be seen here and in a list. */
+  /** Seq up to which everything was reported. The flags below tell what was reported, since a run may be seen both here and in a list. */
   head: number;
   started: boolean;
   ended: boolean;
@@ -24,14 +24,14 @@ interface Known {
 }
 
 interface Target {
-  /** Whether this process executes the run and tells of it itself. */
+  /** Whether this process executes the run and reports it itself. */
   isHere(run: string): boolean;
   tell(tenant: string, item: FeedItem): void;
-  /** Of a queued run: who hears this is not told again when it begins, others are. */
+  /** Reports a queued run early: readers who got this are not told again when it begins. */
   foretell(tenant: string, item: FeedItem & { readonly run: string }): void;
 }
 
-/** Notices what happens to runs of other processes by comparing the journal's lists with what is known, from `begin` to `end`. */
+/** Detects changes of runs in other processes by comparing the journal's lists with the known state, from `begin` to `end`. */
 export class ElsewhereWatch {
   readonly #journal: Journal;
   readonly #target: Target;
@@ -39,7 +39,7 @@ export class ElsewhereWatch {
   #watching = false;
   #looking = false;
   #isReady = false;
-  /** Resolves when what existed before is known, so that everything from then on is news. */
+  /** Resolves when the existing runs are known; everything later is news. */
   ready: Promise<void> = Promise.resolve();
 
   constructor(journal: Journal, target: Target) {
@@ -64,12 +64,12 @@ export class ElsewhereWatch {
     if (this.#watching) this.#target.tell(tenant, item);
   }
 
-  /** The event after which a run that begins to execute here has news: another process may have written some of it. */
+  /** The seq already reported for a run that begins to execute here: another process may have written part of it. */
   toldUpTo({ run, head }: Ownership): number {
     return Math.min(head, this.#known.get(run)?.head ?? (this.#isReady ? 0 : head));
   }
 
-  /** An event of a run that executes here. False: it was told before, as found in a list. */
+  /** Whether an event of a run executing here is news; false if it was already found in a list. */
   isNews({ tenant, request: { agent } }: Claim, event: RunEvent): boolean {
     const known = this.#known.get(event.run) ?? nothingOf(tenant, agent);
     this.#known.set(event.run, known);
@@ -82,7 +82,7 @@ export class ElsewhereWatch {
     return event.type === "run.started" ? !started : !isTerminal(event) || !ended;
   }
 
-  /** A failing journal is tried again with the next look. */
+  /** If the journal fails, the next look tries again. */
   async look(): Promise<void> {
     if (this.#looking || !this.#watching) return;
     this.#looking = true;
@@ -100,7 +100,7 @@ export class ElsewhereWatch {
       }
       this.#forget();
     } catch {
-      // reported by everything else that uses the journal
+      // Everything else that uses the journal reports the failure.
     } finally {
       this.#looking = false;
     }
@@ -127,7 +127,7 @@ export class ElsewhereWatch {
     // If one of these fails, the next look finds the same news again.
     await this.#compareQuestions(row, known);
     if (row.state === "done") await this.#tellEnd(row, known);
-    // One that has begun here meanwhile tells the rest by itself.
+    // A run that has begun here meanwhile reports the rest itself.
     if (!this.#target.isHere(run)) known.head = Math.max(known.head, row.head);
   }
 
@@ -164,7 +164,7 @@ export class ElsewhereWatch {
   async #learn(row: RunRow): Promise<void> {
     const { run, tenant, agent, head } = row;
     const pending = await openQuestions(this.#journal, row);
-    if (this.#known.has(run)) return; // it began to execute here meanwhile
+    if (this.#known.has(run)) return; // The run began to execute here meanwhile.
     const questions = new Map(pending.map(({ call, kind }) => [call, askedType(kind)]));
     this.#known.set(run, { tenant, agent, head, started: head > 0, ended: row.state === "done", questions });
   }

@@ -1,18 +1,18 @@
 import type { Clock } from "../../core/ports/clock.ts";
 import type { FeedItem, FeedQuery } from "../../core/run/feed.ts";
 
-/** Items kept for a reader that does not take them. */
+/** Maximum items queued for a slow reader. */
 const mostQueued = 1_000;
 
-/** Queued runs remembered for a reader; of older ones it hears twice. */
+/** Queued runs remembered per reader; older ones may be reported twice. */
 const mostEarly = 10_000;
 
-/** One reader of the feed. A slow one loses items and gets a notice of it, instead of making memory grow. */
+/** One reader of the feed. A slow reader loses items and gets a notice, instead of making memory grow. */
 export class FeedReader {
   readonly #query: FeedQuery;
   readonly #clock: Clock;
   #queue: FeedItem[] = [];
-  /** Runs it has heard of while they were queued. */
+  /** Runs reported to it while they were queued. */
   readonly #early = new Set<string>();
   #wake: (() => void) | undefined;
 
@@ -45,7 +45,7 @@ export class FeedReader {
     this.#wake?.();
   }
 
-  /** The start of a run that is queued; not told again when it begins. */
+  /** Reports the start of a queued run; not repeated when it begins. */
   takeEarly(item: FeedItem & { readonly run: string }): void {
     this.take(item);
     this.#early.add(item.run);

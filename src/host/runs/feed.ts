@@ -9,10 +9,10 @@ import type { Followers } from "../../journal/followers.ts";
 import { ElsewhereWatch } from "./feed-elsewhere.ts";
 import { FeedReader } from "./feed-reader.ts";
 
-/** How often active runs are reported, and runs of other processes are looked for, ms. */
+/** Interval for reporting active runs and looking for runs of other processes, ms. */
 const period = 1_000;
 
-/** Runs in one tick, so that a reader gets a few kB a second however many there are. */
+/** Maximum runs per tick, so that a reader gets a few kB a second however many there are. */
 const mostTicking = 50;
 
 interface FeedParts {
@@ -28,13 +28,13 @@ interface Executing {
   readonly digest: DigestFold;
   tokens: number;
   part: FeedPart;
-  /** Set while somebody watches. */
+  /** Set while somebody watches the feed. */
   abort: AbortController | undefined;
 }
 
 /**
- * What happens in all runs, for readers that watch the service. Runs of this process are followed like by any other reader; those
- * of other processes are found in the journal's lists, once a second. Without readers nothing is followed and nothing is asked.
+ * A live feed of all runs, for readers that watch the service. Runs of this process are followed as by any reader; those of other processes
+ * are found in the journal's lists once a second. Costs nothing without readers.
  */
 export class Feed {
   readonly #parts: FeedParts;
@@ -48,7 +48,7 @@ export class Feed {
     this.#elsewhere = this.#watchElsewhere();
   }
 
-  /** A run starts to execute here; call the returned function when it no longer does. */
+  /** A run starts executing here; call the returned function when it stops. */
   began(claim: Claim, digest: DigestFold): () => void {
     const { run } = claim.ownership;
     const executing: Executing = { claim, digest, tokens: 0, part: "runtime", abort: undefined };
@@ -91,7 +91,7 @@ export class Feed {
     }
   }
 
-  /** One for each time that somebody watches: what an earlier one still reads is not taken for known by the next. */
+  /** A new watch each time somebody starts watching, so that a read still in progress for an old one does not affect it. */
   #watchElsewhere(): ElsewhereWatch {
     return new ElsewhereWatch(this.#parts.journal, {
       isHere: (run) => this.#executing.has(run),
@@ -186,7 +186,7 @@ function itemOf(claim: Claim, event: RunEvent, digest: DigestFold): FeedItem | u
   }
 }
 
-/** The part of its time that the run is in after this event. */
+/** What the run spends its time on after this event. */
 function partAfter({ type }: RunEvent, before: FeedPart): FeedPart {
   switch (type) {
     case "round.started":

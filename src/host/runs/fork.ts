@@ -23,20 +23,20 @@ export interface ForkTarget {
   readonly tenant: string;
   readonly caller: RunRequest["caller"] | undefined;
   readonly now: number;
-  /** Of the agent, when it is another one than the original's. */
+  /** Skills of the agent, if it differs from the original's. */
   readonly skills?: readonly ListedSkill[];
 }
 
-/** The original's events up to the step, and its input with the conversation that came before. */
+/** The original's events up to the step, and its input including the conversation before it. */
 export interface ForkSource {
   readonly row: RunRow;
   readonly prefix: readonly RunEvent[];
   readonly input: RunInput;
-  /** The runs whose content these refer to. */
+  /** Runs whose blobs these refer to. */
   readonly runs: readonly string[];
 }
 
-/** Reads what a fork takes over. Rejects with `invalid_input` if `after` is not a step of the run. */
+/** Reads what a fork copies. Rejects with `invalid_input` if `after` is not a step of the run. */
 export async function forkSource(journal: Journal, row: RunRow, asked: ForkRequest): Promise<ForkSource> {
   const prefix = await prefixOf(journal, row, asked);
   mustBeStep(prefix, asked.after === 1 ? prefix.length : asked.after, row);
@@ -58,7 +58,7 @@ export async function forkSource(journal: Journal, row: RunRow, asked: ForkReque
   return { row, prefix, input: { ...rest, messages: [...before, ...inputMessages(own)] }, runs: [...runs, row.run] };
 }
 
-/** With what the run recalled right after its start: the same question is not searched for again. */
+/** Includes the notes recalled right after the start, so that the search is not repeated. */
 async function prefixOf(journal: Journal, row: RunRow, { after, input, agent }: ForkRequest): Promise<RunEvent[]> {
   const read = (head: number) => readHistory(journal, { run: row.run, head: Math.min(head, row.head) });
   if (after !== 1 || input !== undefined || agent !== undefined) return await read(after);
@@ -68,12 +68,12 @@ async function prefixOf(journal: Journal, row: RunRow, { after, input, agent }: 
   return first.slice(0, Math.max(1, at + 1));
 }
 
-/** Events that may come between a run's start and what it recalled: decisions of guards. */
+/** Maximum number of events (guard decisions) between a run's start and its recall. */
 const mostBefore = 100;
 
 const isRecall = (event: RunEvent): boolean => event.type === "memory.recalled" && event.call === undefined;
 
-/** Validated; a program may call without a channel's checks. */
+/** Validates the request: programs may call this without a channel's checks. */
 export function checkFork(request: unknown): ForkRequest {
   const parsed = ForkRequest.safeParse(request);
   if (parsed.success) return parsed.data;
@@ -81,7 +81,7 @@ export function checkFork(request: unknown): ForkRequest {
   throw invalid(`${first?.path || "the fork"}: ${first?.message ?? "not valid"}`);
 }
 
-/** The fork's request: the original's, without what tied it to its caller and conversation. */
+/** The fork's request: the original's, without its ties to caller and conversation. */
 export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkRequest): RunRequest {
   const { session: _s, parent: _p, caller: _c, user: _u, revision: _r, channel: _h, ...kept } = row.request;
   const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...rest } = kept;
@@ -94,7 +94,7 @@ export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkReq
     input,
     ...(session === undefined ? {} : { session }),
     ...(model === undefined ? {} : { model }),
-    ...(options === undefined ? {} : { options: { ...request.options, ...options } as GenerationOptions }), // merging removes the nulls
+    ...(options === undefined ? {} : { options: { ...request.options, ...options } as GenerationOptions }), // Merging removes the nulls.
     fork: {
       run: row.run,
       after: prefix.length,
@@ -106,14 +106,14 @@ export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkReq
   };
 }
 
-/** Keys of the calls without a result: those that the fork may still make. */
+/** Idempotency keys of calls without a result, which the fork may still make. */
 function openKeys({ run, request }: RunRow, prefix: readonly RunEvent[]): Record<string, string> {
   const done = new Set(prefix.flatMap((event) => (event.type === "tool.finished" ? [event.call] : [])));
   const open = madeIn(prefix).filter(({ call }) => !done.has(call));
   return Object.fromEntries(open.map(({ call }) => [call, request.fork?.keys?.[call] ?? `${run}:${call}`]));
 }
 
-/** The new run as the journal takes it in: ready to be claimed, and continued like a run after a crash. */
+/** The new run as a journal recording: ready to be claimed, and continued like a run after a crash. */
 export async function forkRecording(
   journal: Journal,
   source: ForkSource,
@@ -121,7 +121,7 @@ export async function forkRecording(
 ): Promise<Recording> {
   const { row, prefix } = source;
   const last = prefix.at(-1);
-  // Durations stay as they were; the time since then is not the fork's.
+  // Shift all times: durations stay, and the time since then does not count for the fork.
   const shift = target.now - (last?.at ?? target.now);
   const signals = await seenSignals(journal, row.run, prefix);
   const numbers = new Map(signals.map(({ number }, index) => [number, index + 1]));
@@ -131,7 +131,7 @@ export async function forkRecording(
     const moved = { ...event, run: target.run, at: event.at + shift, ...(waited === undefined ? {} : { waited }) };
     if (moved.type === "run.started") return started(moved, request, target);
     if (moved.type === "tool.finished") return edited(moved, edits);
-    // "For this run" was said of the other run.
+    // "For this run" applied to the original run.
     if (moved.type === "approval.resolved") delete moved.for;
     if ("signal" in moved && moved.signal !== undefined) return { ...moved, signal: numbers.get(moved.signal) ?? 0 };
     return moved;
@@ -168,7 +168,7 @@ function started(
   };
 }
 
-/** Takes the edit out of the map, so that what is left was not found. */
+/** Takes the edit out of the map; edits left over were not found. */
 function edited(
   event: EventOf<"tool.finished">,
   edits: Map<string, { readonly output: string; readonly ok: boolean }>,
@@ -180,7 +180,7 @@ function edited(
   return { ...kept, ok: edit.ok, output: edit.output };
 }
 
-/** A step after which the state is whole: nothing is half generated. */
+/** Refuses a position in the middle of a generation. */
 function mustBeStep(prefix: readonly RunEvent[], after: number, row: RunRow): void {
   if (after > row.head) throw invalid(`after: the run has ${row.head} events so far`);
   const steps: number[] = [];
@@ -197,14 +197,14 @@ function mustBeStep(prefix: readonly RunEvent[], after: number, row: RunRow): vo
   throw invalid(`after: event ${after} (${type}) is not the end of a step; the last one before it is ${steps.at(-1)}`);
 }
 
-/** Signals that the prefix reflects. Others, such as a cancel or an answer to a later question, are not taken over. */
+/** Signals reflected in the prefix. Others, such as a cancel or an answer to a later question, are not copied. */
 async function seenSignals(journal: Journal, run: string, prefix: readonly RunEvent[]): Promise<Signal[]> {
   const seen = new Set(prefix.flatMap((event) => ("signal" in event ? [event.signal] : [])));
   if (seen.size === 0) return [];
   return (await journal.signals(run, 0)).filter(({ number }) => seen.has(number));
 }
 
-/** The session's messages as they were when the run began, and the runs they are from. */
+/** The session's messages when the run began, and the runs they come from. */
 export async function conversationBefore(
   journal: Journal,
   { run, tenant, session }: RunRow,
@@ -227,13 +227,13 @@ export async function conversationBefore(
   return { messages, runs };
 }
 
-/** A fork continues its own conversation; in one that has turns already it would repeat them. */
+/** Refuses a session that already has turns: the fork's own conversation would be repeated. */
 export async function mustBeNew(journal: Journal, tenant: string, session: string): Promise<void> {
   const { runs } = await journal.list({ tenant, session, limit: 1 });
   if (runs.length > 0) throw new VenturiError(op, "conflict", `the session "${session}" has runs; name a new one`);
 }
 
-/** Blobs belong to the runs that put them: those the fork's events and input refer to become its own too. */
+/** Blobs belong to runs: makes those that the fork's events and input refer to its own as well. */
 export async function shareContent(
   journal: Journal,
   { run, events, request }: Recording,
@@ -250,7 +250,7 @@ export async function shareContent(
   }
 }
 
-/** SHA-256 digests at the end of a text of the value: parts name content so, and vendors' fields end with it. */
+/** SHA-256 digests at the end of texts: that is how parts and vendor fields refer to blobs. */
 function hashesIn(value: unknown): Set<string> {
   const found = new Set<string>();
   const open: unknown[] = [value];

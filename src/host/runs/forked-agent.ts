@@ -15,16 +15,16 @@ import { standIn } from "./stand-in.ts";
 interface Recorded {
   /** Calls of the original. */
   readonly calls: readonly RecordedCall[];
-  /** Calls the original started and has no result of: it was cancelled, or still runs. */
+  /** Calls that the original started without getting a result: cancelled, or still running. */
   readonly unfinished: readonly Call[];
-  /** Calls the fork has made, those it took over included. */
+  /** Calls made by the fork, including copied ones. */
   readonly made: readonly Call[];
   readonly unanswered: Unanswered;
   readonly answer: ReturnType<typeof standIn>;
   load(hash: string): Promise<Uint8Array | undefined>;
 }
 
-/** Agents as a forked run sees them: with tools that respect what the fork may do. */
+/** Agents as a forked run sees them: with tools restricted to what the fork may do. */
 export async function forkedAgents(
   journal: Journal,
   { fork, history, runs }: { fork: ForkOrigin; history: readonly RunEvent[]; runs: () => Runs },
@@ -32,7 +32,7 @@ export async function forkedAgents(
   const { unanswered = "ask" } = fork;
   const others = { unanswered, answer: standIn(unanswered, runs) };
   const wrap = fork.tools === "recorded" ? await replaying(journal, { fork, history, others }) : asking(fork.tools);
-  // The same object for the same tool: tables and schemas are cached by it.
+  // Reuse the wrapper of a tool: tables and schemas are cached by identity.
   const wrapped = new WeakMap<Tool, Tool>();
   const forked = (tool: Tool): Tool => {
     const known = wrapped.get(tool) ?? (tool.local ? tool : wrap(tool));
@@ -54,7 +54,7 @@ async function replaying(
   parts: { fork: ForkOrigin; history: readonly RunEvent[]; others: Pick<Recorded, "unanswered" | "answer"> },
 ) {
   const row = await journal.get(parts.fork.run);
-  // The original may have been removed since: then no call is answered.
+  // If the original was removed meanwhile, no call can be answered from it.
   const original = row === undefined ? [] : await historyOrNothing(journal, row);
   const recorded: Recorded = {
     ...parts.others,
@@ -66,7 +66,7 @@ async function replaying(
   return (tool: Tool): Tool => replayingTool(tool, recorded);
 }
 
-/** Gives the original's n-th result to the n-th call with the same arguments. */
+/** Answers the n-th call with the same arguments with the original's n-th result. */
 function replayingTool(tool: Tool, recorded: Recorded): Tool {
   const { calls, unfinished, unanswered, answer, load } = recorded;
   const table = new ToolTable([tool]);
@@ -83,7 +83,7 @@ function replayingTool(tool: Tool, recorded: Recorded): Tool {
   );
   const resultOf = (call: string, key: string): Finished | undefined => {
     const known = results.get(key) ?? [];
-    // Beyond the last one, a tool without effects would say the same again; another one would do something new.
+    // After the last recorded result, a pure tool would return the same again; any other tool would do something new.
     return (known[places.of(call, key)] ?? (tool.effect === "pure" ? known.at(-1) : undefined))?.result;
   };
   return {
@@ -103,7 +103,7 @@ function replayingTool(tool: Tool, recorded: Recorded): Tool {
   };
 }
 
-/** Which of the calls with the same arguments a call is, from 0; the same whenever it is asked. */
+/** Numbers calls with the same arguments, from 0; a call keeps its number. */
 class Places {
   readonly #places = new Map<string, number>();
   readonly #counts = new Map<string, number>();
@@ -137,7 +137,7 @@ async function outputOf(result: Finished, load: Recorded["load"]): Promise<RichO
 const failureOf = ({ error, output = "" }: Finished): VenturiError =>
   error === undefined ? new VenturiError("tool.call", "tool_failed", output) : fromJson(error);
 
-/** Copies properties by name: a spread would lose the getters of a class instance. */
+/** Copies properties by name: a spread would lose a class instance's getters. */
 function declared(tool: Tool): Omit<Tool, "call" | "approval"> {
   const { name, description, parameters, aliases, effect, exclusive, resumable, timeout, maxOutput } = tool;
   return {

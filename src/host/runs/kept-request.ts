@@ -5,7 +5,7 @@ import type { RunInput } from "../../core/run/event-parts.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { excessOf, recordLimits, valueLimits } from "../../core/values/value-limits.ts";
 
-/** A request from outside, which may not name content by hash. */
+/** Refuses content hashes in a request from outside. */
 export function checked(content: ContentStore, request: RunRequest): RunRequest {
   const { input, instructions } = request;
   content.check(input.messages ?? []);
@@ -13,7 +13,7 @@ export function checked(content: ContentStore, request: RunRequest): RunRequest 
   return request;
 }
 
-/** Large texts, images and files go beside the journal: the request, and `run.started` after it, refer to them. */
+/** Moves large texts, images and files to the blob store; the request and `run.started` refer to them. */
 export async function keptRequest(content: ContentStore, run: string, request: RunRequest): Promise<RunRequest> {
   const { instructions } = request;
   const input = await keptInput(content, run, request.input);
@@ -25,7 +25,7 @@ export async function keptRequest(content: ContentStore, run: string, request: R
   throw new VenturiError("run.start", "too_large", message);
 }
 
-/** A text stays one unless it went beside the journal: then it is the last message. */
+/** A plain text input stays a string, unless it was moved to the blob store: then it becomes the last message. */
 async function keptInput(content: ContentStore, run: string, input: RunInput): Promise<RunInput> {
   const { text, ...rest } = input;
   const given = inputMessages(input);

@@ -13,9 +13,9 @@ import { isName } from "./request-bounds.ts";
 const op = "agent.pause";
 const space = "venturi.agents.paused";
 const key = "all";
-/** What another process decided is known this much later, ms. */
+/** How long changes by other processes may go unnoticed, ms. */
 const freshFor = 1_000;
-/** Ended pauses are kept, so that runs which waited for them can say so, ms. */
+/** How long ended pauses are kept, so that runs that waited can say so, ms. */
 const keptFor = 7 * 86_400_000;
 const mostTries = 20;
 
@@ -32,8 +32,8 @@ type Kept = AgentPause & { readonly until?: number };
 type Pauses = Readonly<Record<string, Kept>>;
 
 /**
- * The agents whose runs wait. Kept in the journal, so that all replicas know it and a restart changes nothing. Until it could be
- * read for the first time, every agent counts as paused: a run that should wait must not start because the journal was slow.
+ * The paused agents, kept in the journal so that all replicas know and restarts change nothing. Until the first successful read every agent
+ * counts as paused: a run that should wait must not start because the journal was slow.
  */
 export class PausedAgents {
   readonly #values: Journal["keyValues"];
@@ -62,7 +62,7 @@ export class PausedAgents {
     );
   }
 
-  /** All agents, and whether their runs wait. */
+  /** All agents, and whether they are paused. */
   infos(): readonly AgentInfo[] {
     return [...this.#revisions.current.agents.values()].map((agent) => {
       const paused = this.of(agent.name);
@@ -70,19 +70,19 @@ export class PausedAgents {
     });
   }
 
-  /** Whether it could be read yet. */
+  /** Whether the state has been read. */
   get known(): boolean {
     return this.#known;
   }
 
-  /** Why the agent's runs wait now. Looks again from time to time, behind the caller. */
+  /** Why the agent is paused, if it is. Refreshes in the background from time to time. */
   of(agent: string): AgentPause | undefined {
     this.lookAgain();
     const { until, ...pause } = this.#of(agent) ?? { since: 0, until: 0 };
     return until === undefined ? pause : undefined;
   }
 
-  /** The stretch of its last pause from this time on, if there is one. */
+  /** The part of its last pause after this time, if any. */
   overlap(agent: string, from: number, now: number): { readonly from: number; readonly ms: number } | undefined {
     const pause = this.#of(agent);
     if (pause === undefined) return undefined;
@@ -96,7 +96,7 @@ export class PausedAgents {
     void this.read();
   }
 
-  /** Never rejects: a journal that does not answer is reported by others, and what was known stays. */
+  /** Never rejects: others report a failing journal, and the known state stays. */
   async read(): Promise<void> {
     this.#readAt = this.#clock.monotonic();
     this.#reading ??= this.#load()
@@ -112,7 +112,7 @@ export class PausedAgents {
     await this.#reading;
   }
 
-  /** False when it is paused already. */
+  /** False if it is already paused. */
   async pause(called: string, said: { readonly by?: string; readonly reason?: string } = {}): Promise<boolean> {
     const agent = this.#named(called);
     const pause = { ...textsOf(said), agent };
@@ -125,7 +125,7 @@ export class PausedAgents {
     return taken;
   }
 
-  /** False when it is not paused. */
+  /** False if it is not paused. */
   async resume(called: string): Promise<boolean> {
     const agent = this.#named(called);
     const taken = await this.#change((pauses, now) => {
@@ -170,8 +170,8 @@ export class PausedAgents {
   async #load(): Promise<{ pauses: Pauses; version: number }> {
     const writes = this.#writes;
     const found = await this.#values?.get(space, key);
-    const pauses = found === undefined ? {} : (JSON.parse(found.value) as Pauses); // written above
-    // A read that began before a change of ours may be older than it.
+    const pauses = found === undefined ? {} : (JSON.parse(found.value) as Pauses); // Written above.
+    // A read that began before our own change may be older than it.
     if (writes === this.#writes) this.#pauses = pauses;
     return { pauses, version: found?.version ?? 0 };
   }
@@ -180,7 +180,7 @@ export class PausedAgents {
 const own = (pauses: Pauses, agent: string): Kept | undefined =>
   Object.hasOwn(pauses, agent) ? pauses[agent] : undefined;
 
-/** A program may call without a channel's checks. */
+/** Validates the texts: programs may call this without a channel's checks. */
 function textsOf(said: { readonly by?: unknown; readonly reason?: unknown } | null): { by?: string; reason?: string } {
   const { by, reason } = said ?? {};
   return {

@@ -27,7 +27,10 @@ interface Parts {
   agentOf(name: string): AgentDefinition | undefined;
 }
 
-/** What the round's last attempt was asked with: the events before it, folded as the loop does, in the loop's own request. */
+/**
+ * Reconstructs the request of the round's last attempt: folds the events before it as the loop does and uses the loop's own request
+ * builder.
+ */
 export async function promptOf(row: RunRow, round: number, parts: Parts): Promise<Prompt> {
   const op = "run.prompt";
   const history = await readHistory(parts.journal, row);
@@ -84,7 +87,7 @@ async function rebuilt(row: RunRow, { agent, before, begun }: Round, { journal, 
   const { messages } = await conversationBefore(journal, row);
   const { recall: _, ...frame } = agent;
   const run = new RunContext({
-    // What was folded and recalled stands in the events; nothing is summarized or searched again, and no hook is called twice.
+    // Folded and recalled content is in the events: nothing is summarized or searched again, and no hook is called twice.
     agent: { ...frame, hooks: [], compaction: { ...(agent.compaction ?? defaultCompaction), by: "drop" } },
     request: row.request,
     tenant: row.tenant,
@@ -103,23 +106,23 @@ function targetOf(agent: AgentDefinition, { model, provider = "" }: EventOf<"rou
   const chains = [agent.model, ...agent.overrides.models.values()];
   const known = chains.flatMap(({ targets }) => targets).find(({ name }) => name === model);
   const [first] = agent.model.targets;
-  if (known !== undefined || first === undefined) return (known ?? first) as ModelTarget; // a chain has one target at least
+  if (known !== undefined || first === undefined) return (known ?? first) as ModelTarget; // A chain has at least one target.
   return { ...first, name: model, provider, model: model.slice(model.indexOf("/") + 1) };
 }
 
-/** Images and files stay references: who looks at a prompt does not need their bytes. */
+/** Images and files stay references; displaying a prompt does not need their bytes. */
 class Unloaded extends ContentStore {
   override async load(messages: readonly Message[]): Promise<readonly Message[]> {
     return messages;
   }
 }
 
-/** A log that nothing reaches. */
+/** A log that discards everything. */
 function unwritten(run: string, head: number): RunLog {
   let seq = head;
   const write: RunLog["write"] = (body) => {
     seq += 1;
-    return { ...body, run, seq, at: 0 } as RunEvent; // as the log of a run makes one
+    return { ...body, run, seq, at: 0 } as RunEvent; // As a run's log would complete it.
   };
   return {
     ownership: { run, session: undefined, epoch: 0, worker: "", head },

@@ -5,16 +5,16 @@ import { noticeable, pausedName } from "../../core/run/time-parts.ts";
 import type { PausedAgents } from "./paused-agents.ts";
 import { timeOfRunId } from "./run-id.ts";
 
-/** Rows of a session that are looked at for the run ahead. */
+/** Maximum rows of a session searched for the run ahead. */
 const mostAhead = 20;
 
 export interface QueueTime {
   readonly ms: number;
-  /** The run of the session that was ahead; "" when there was none, so that no worker had room. */
+  /** The run of the session that was ahead; "" if no worker had room. */
   readonly name: string;
 }
 
-/** How long a run waited for its turn until now; undefined when that is not noticeable. */
+/** How long a run has been queued; undefined if not noticeable. */
 export async function queueTime(
   { ownership: { run }, tenant, request: { session } }: Claim,
   journal: Journal,
@@ -23,13 +23,13 @@ export async function queueTime(
   const asked = timeOfRunId(run);
   const ms = asked === undefined ? 0 : now - asked;
   if (ms < noticeable) return undefined;
-  // Its name is worth a read, but not the run.
+  // The name of the run ahead is worth a read, but its absence must not fail this run.
   const ahead =
     session === undefined ? undefined : await aheadOf(run, { tenant, session }, journal).catch(() => undefined);
   return { ms, name: ahead?.run ?? "" };
 }
 
-/** What a run that nobody executes waits for; undefined when its events tell: a person, or a worker elsewhere. */
+/** What a run without an owner waits for; undefined when its events tell (a person, or a worker elsewhere). */
 export async function idleFor(
   { run, agent, tenant, session, state, head, createdAt, updatedAt, stranded }: RunRow,
   { journal, now, paused }: { journal: Pick<Journal, "list">; now: number; paused: Pick<PausedAgents, "of"> },
@@ -46,7 +46,7 @@ export async function idleFor(
   return { part: "queue", name: ahead?.run ?? "", ms };
 }
 
-/** The run of the session that this one waits or waited for: the last to end of those before it. */
+/** The run of the same session that this one waits or waited for: the last of those before it to end. */
 export async function aheadOf(
   run: string,
   within: { readonly tenant: string; readonly session: string },

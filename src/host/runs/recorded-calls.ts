@@ -8,7 +8,7 @@ export interface RecordedCall extends Call {
   readonly result: Finished;
 }
 
-/** Calls that have a result, in the order in which they were made. */
+/** Calls that have a result, in call order. */
 export function callsIn(events: readonly RunEvent[]): RecordedCall[] {
   const results = new Map<string, Finished>();
   for (const event of events) if (event.type === "tool.finished") results.set(event.call, event);
@@ -18,7 +18,7 @@ export function callsIn(events: readonly RunEvent[]): RecordedCall[] {
   });
 }
 
-/** Calls in order, without those that were cancelled or retracted with their round: nobody has seen a result of them. */
+/** Calls in order, without cancelled ones and those retracted with their round, whose results nobody saw. */
 export function madeIn(events: readonly RunEvent[]): Call[] {
   const made = new Map<string, Call>();
   let round: string[] = [];
@@ -33,7 +33,7 @@ export function madeIn(events: readonly RunEvent[]): Call[] {
   return [...made.values()];
 }
 
-/** Calls that were started and have no result, or were cancelled: they may have taken effect. */
+/** Calls that were started and cancelled or never finished: they may have taken effect. */
 export function unfinishedIn(events: readonly RunEvent[]): Call[] {
   const ready = new Map<string, Call>();
   const open = new Map<string, Call>();

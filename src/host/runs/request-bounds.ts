@@ -35,7 +35,7 @@ function checkMediaTypes(parts: readonly Part[]): void {
   }
 }
 
-/** The caller's schemas: the answer's is used for validation here, those of tools only go to the model. */
+/** Checks the caller's schemas: the answer's is used for validation here, those of tools only go to the model. */
 function checkSchemas({ output, clientTools = [] }: RunRequest): void {
   const schema = output?.schema;
   if (schema !== undefined) named("output", () => readSchema(schema));

@@ -6,7 +6,7 @@ import { pruneRuns } from "../../journal/notes.ts";
 import type { JournalEntry } from "../config/entries.ts";
 
 const interval = 10 * 60_000;
-/** Pruning takes a quarter of the journal's time at most. */
+/** Rest this many times as long as pruning took, so that it uses at most a quarter of the journal's time. */
 export const pruneRest = 3;
 
 export interface RetentionParts {

@@ -153,7 +153,7 @@ export class RunPipeline implements StreamPipeline {
     );
   }
 
-  /** Only for a run that asked for it, or on a service whose log has debug lines. */
+  /** Only for a run that asked for debugging, or when the log has debug lines. */
   #watch(): CallWatch | undefined {
     const { ownership, request } = this.#work.claim;
     const { level } = this.#revision.config.telemetry.logs;
@@ -170,10 +170,10 @@ export class RunPipeline implements StreamPipeline {
   }
 }
 
-/** The request for the agent a run is handed to: the choice of a model was for the first one. */
+/** The request for an agent the run is handed to: the requested model applied to the first agent only. */
 const callOf = ({ model: _, ...request }: RunRequest): RunRequest => request;
 
-/** The agent may have changed while the run waited and no longer allow its overrides. */
+/** The agent may have changed while the run waited, and may no longer allow its overrides. */
 function agentFor(
   agent: AgentDefinition,
   key: SplitKey & { readonly request: RunRequest },

@@ -26,7 +26,7 @@ interface SignalParts {
   readonly chance: Chance;
   /** The agent of the current revision. */
   readonly agent: (name: string) => AgentDefinition | undefined;
-  /** Whether some agent has guards. */
+  /** Whether any agent has guards. */
   readonly guarded: () => boolean;
 }
 
@@ -51,7 +51,7 @@ export class RunSignals {
     return this.#parts.journal.signal(run, { id: id ?? this.#parts.chance.uuid(), kind, body: screened });
   }
 
-  /** A message as guards leave it. One that they block is refused, and stored nowhere. */
+  /** The message after guards. A blocked message is refused and not stored. */
   async #screened(run: string, message: SignalBody<"message">): Promise<Record<string, unknown>> {
     const { journal, agent, guarded } = this.#parts;
     if (!guarded()) return message;
@@ -84,7 +84,7 @@ export class RunSignals {
     }
     if (!isPlain && asked !== undefined) {
       const { origin } = asked;
-      // Asked by a called run, whose tool it is: answered there, and forwarded to its callers.
+      // Asked by a called run's tool: answered there, and forwarded to its callers.
       if (origin !== undefined) return this.#answer(origin.run, { ...answer, call: origin.call }, id);
       if (!answer.approved) {
         const which = answer.arguments === undefined ? "for" : "arguments";
@@ -129,7 +129,7 @@ export class RunSignals {
   }
 }
 
-/** Arguments that a person changed have to fit the tool's schema, as far as the tool is known here. */
+/** Validates arguments changed by a person against the tool's schema, if the tool is known here. */
 function checkChanged(agent: AgentDefinition | undefined, name: string, changed: Record<string, unknown>): void {
   const tools = new ToolTable(agent?.tools() ?? []);
   if (tools.get(name) === undefined) return;

@@ -71,7 +71,7 @@ interface RunsParts {
   readonly log: Log;
 }
 
-/** Runs on top of journal and executor. Not instrumented; the container's `Runs` is. */
+/** Implements `Runs` on journal and executor. Not instrumented; the container's `Runs` is. */
 @injectable()
 export class HostRuns implements Runs {
   readonly #parts: RunsParts;
@@ -132,7 +132,7 @@ export class HostRuns implements Runs {
     return this.#executor.active;
   }
 
-  /** Is told of the runs that execute here. */
+  /** Adds a watcher of the runs executing here. */
   watch(watcher: RunWatcher): void {
     this.#executor.watcher = watcher;
   }
@@ -164,7 +164,7 @@ export class HostRuns implements Runs {
     const { channel, passive, ...asked } = options;
     const batches = this.#followers.follow(run, asked);
     const paced = passive ? undefined : this.#executor.gateOf(run, channel);
-    // Removed with its reader: a run another replica executes never ends here.
+    // Removed with its reader: a run executed by another replica never ends here.
     return paced === undefined ? batches : new PacedStream(batches, paced.gate, paced.remove);
   }
 
@@ -182,7 +182,7 @@ export class HostRuns implements Runs {
 
   async list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     const { journal } = this.#parts;
-    // A session is listed to go on with it, so its last run must not be missing.
+    // A session is listed to continue it, so the list must include its last run.
     const listed = () => journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
     const page = await (query.feedback === undefined ? listed() : listRated(journal, query));
     return { ...page, runs: page.runs.map((row) => this.#marked(row)) };
@@ -202,7 +202,7 @@ export class HostRuns implements Runs {
     if (row.state === "done") return;
     await this.signal(run, "cancel", { reason, ...(details === undefined ? {} : { details }) });
     await new Callers(this.#parts.journal, row).ended(reason);
-    for await (const _batch of this.#followers.follow(run, { after: row.head })); // ends after the terminal event
+    for await (const _batch of this.#followers.follow(run, { after: row.head })); // Ends after the terminal event.
   }
 
   signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean> {

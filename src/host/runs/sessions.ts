@@ -10,11 +10,11 @@ import { historyOrNothing } from "../../journal/history.ts";
 interface Remembered {
   readonly runs: Set<string>;
   messages: Message[];
-  /** Of the last run that asked one. */
+  /** Model of the last run that used one. */
   model: string | undefined;
 }
 
-/** A run and the session it continues. */
+/** A run and its session. */
 export interface Turn {
   readonly tenant: string;
   readonly session: string;
@@ -26,8 +26,8 @@ const page = 50;
 const most = 256;
 
 /**
- * Conversations, derived from the journal. Folded runs are cached, so that a turn costs what it adds rather than the session's
- * length; runs of other replicas are found in the journal's list, newest first, back to a cached one.
+ * Conversations derived from the journal. Folded runs are cached, so that a turn costs what it adds rather than the session's length; runs
+ * of other replicas are found in the journal's list, read back to a cached one.
  */
 export class Sessions {
   readonly #journal: Journal;
@@ -45,7 +45,7 @@ export class Sessions {
     this.#remembered.set(name, known);
     for (const row of await this.#unknown(turn, known.runs)) {
       const events = await this.#readable(row);
-      if (known.runs.has(row.run)) continue; // a run cancelled in the queue reads concurrently with the running one
+      if (known.runs.has(row.run)) continue; // A run cancelled in the queue reads concurrently with the running one.
       known.runs.add(row.run);
       const state = RunState.of(events);
       known.messages = extendSession(known.messages, state);
@@ -56,7 +56,7 @@ export class Sessions {
     return [...known.messages];
   }
 
-  /** The model that the session's last run asked, once `before` has been called. */
+  /** The model used by the session's last run, once `before` has been called. */
   lastModel({ tenant, session }: Omit<Turn, "run">): string | undefined {
     return this.#remembered.get(JSON.stringify([tenant, session]))?.model;
   }
@@ -84,7 +84,7 @@ export class Sessions {
       const query = { tenant, session, state: "done" as const, limit: page };
       const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
       for (const row of listed.runs) if (row.run !== run && !known.has(row.run)) found.push(row);
-      // Do not stop at the first cached one: a run cancelled in the queue ends before one that started earlier.
+      // Do not stop at the first cached run: one cancelled in the queue ends before one that started earlier.
       cursor = listed.runs.some((row) => known.has(row.run)) ? undefined : listed.cursor;
     } while (cursor !== undefined);
     return found.reverse();

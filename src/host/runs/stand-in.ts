@@ -9,7 +9,7 @@ import type { RecordedCall } from "./recorded-calls.ts";
 
 const op = "tool.call";
 
-/** A call that the original never made, with those of the same tool that it did make. */
+/** A call the original never made, with the calls of the same tool it did make. */
 export interface UnansweredCall {
   readonly tool: Tool;
   readonly input: Record<string, unknown>;
@@ -17,7 +17,7 @@ export interface UnansweredCall {
   readonly recorded: readonly RecordedCall[];
 }
 
-/** Answers in the tool's place. Undefined where the tool itself may run, or a person decides. */
+/** Answers in place of the tool. Undefined if the tool itself may run or a person decides. */
 export function standIn(
   unanswered: Unanswered,
   runs: () => Runs,
@@ -27,13 +27,13 @@ export function standIn(
   return "module" in unanswered ? byModule(unanswered.module) : byAgent(unanswered.agent, runs);
 }
 
-/** `details.unanswered` tells it from a failure of the tool. */
+/** `details.unanswered` distinguishes it from a failure of the tool. */
 function fail({ tool }: UnansweredCall): never {
   const message = `the recorded run never made this call of ${tool.name}, and tools are not run here`;
   throw new VenturiError(op, "tool_failed", message, { details: { unanswered: true } });
 }
 
-/** The module's default export: a function of `{ name, arguments, recorded }`. Undefined: it does not know either. */
+/** Calls the module's default export with `{ name, arguments, recorded }`. Undefined: it has no answer either. */
 function byModule(path: string) {
   return async (call: UnansweredCall): Promise<ToolOutput> => {
     const { tool, input, recorded } = call;
@@ -54,13 +54,13 @@ function byModule(path: string) {
     }));
     const answer: unknown = await loaded.default({ name: tool.name, arguments: input, recorded: known });
     if (answer === undefined) return fail(call);
-    return answer as ToolOutput; // as a tool's own output, it is checked where it is stored
+    return answer as ToolOutput; // Checked where it is stored, like a tool's own output.
   };
 }
 
 const examples = 5;
 
-/** An agent plays the tool, in a run of its own: journaled, billed to the fork, found again after a crash. */
+/** An agent plays the tool in a run of its own: journaled, billed to the fork, and found again after a crash. */
 function byAgent(agent: string, runs: () => Runs) {
   return async ({ tool, input, context, recorded }: UnansweredCall): Promise<ToolOutput> => {
     const { run } = await runs().start(

@@ -5,10 +5,10 @@ import type { Log } from "../../core/ports/log.ts";
 import { pruneRuns } from "../../journal/notes.ts";
 import { pruneRest } from "./retention.ts";
 
-/** Past the hour for which journals keep blobs without a run, ms. */
+/** Longer than the hour for which journals keep unreferenced blobs, ms. */
 const sweepAfter = 65 * 60_000;
 
-/** Blobs that no run uses any more are kept for an hour, and only a prune removes them. */
+/** Schedules a prune for blobs that no run uses any more, which journals keep for an hour. */
 export class Sweep {
   readonly #parts: { readonly journal: Journal; readonly clock: Clock; readonly log: Log };
   #stop: (() => void) | undefined;

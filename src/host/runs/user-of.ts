@@ -1,7 +1,7 @@
 import { beginning } from "../../core/run/digest.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 
-/** A token's subject cannot be chosen by the client; with a key, its program says whom a run is for. */
+/** The user a run is for. A token's subject cannot be chosen by the client; with an API key, the calling program states it. */
 export function userOf({ metadata }: RunRequest, caller: string | undefined): string | undefined {
   if (caller?.startsWith("jwt:")) return caller.slice(4);
   const user = metadata?.user;

@@ -2,17 +2,17 @@ import type { KeyValue, KeyValues } from "../../core/journal/key-values.ts";
 
 const space = "shadows";
 const prefix = "due/";
-/** How long one process has a run to itself, ms. Longer than a pause of it; renewed while it works. */
+/** How long a process holds a run to shadow, ms; longer than any stall, and renewed while it works. */
 export const lease = 30_000;
 
-/** A live run that is to be tried on another model. Written before its next event, so that no crash loses it. */
+/** A live run to be repeated on another model. Written before the run's next event, so that no crash loses it. */
 export interface DueRun {
   readonly run: string;
-  /** Entry of `models` whose shadow it is. */
+  /** Entry of `models` with the shadow setting. */
   readonly model: string;
   /** When it was chosen, ms since the epoch. */
   readonly at: number;
-  /** Another process works on it until then. */
+  /** Another process works on it until this time. */
   readonly until?: number;
   readonly attempts?: number;
 }
@@ -22,7 +22,7 @@ export interface StoredDue {
   readonly version: number;
 }
 
-/** The runs to be shadowed, in the journal: every replica sees them, one at a time has each. */
+/** The queue of runs to shadow, in the journal: every replica sees it, and each run is taken by one at a time. */
 export class DueRuns {
   readonly #values: KeyValues;
 
@@ -30,7 +30,7 @@ export class DueRuns {
     this.#values = values;
   }
 
-  /** Chosen twice is chosen once: a run goes on here after it was parked, or began elsewhere. */
+  /** Idempotent: a run may continue here after it was parked or began elsewhere. */
   async choose(due: DueRun): Promise<void> {
     await this.#values.put(space, { key: prefix + due.run, value: JSON.stringify(due), version: 0 });
   }
@@ -40,7 +40,7 @@ export class DueRuns {
     return found.map((entry) => dueIn(entry).due);
   }
 
-  /** Undefined when there is nothing to do, or another process does it. */
+  /** Undefined when there is nothing to do or another process does it. */
   async take(run: string, now: number): Promise<StoredDue | undefined> {
     const found = await this.#values.get(space, prefix + run);
     if (found === undefined || (dueIn(found).due.until ?? 0) > now) return undefined;
@@ -48,7 +48,7 @@ export class DueRuns {
     return await this.keep({ due: { ...due, attempts: (due.attempts ?? 0) + 1 }, version }, now + lease);
   }
 
-  /** Undefined when another process has it by now. */
+  /** Renews the lease; undefined when another process has it now. */
   async keep({ due, version }: StoredDue, until: number): Promise<StoredDue | undefined> {
     const next = { ...due, until };
     const stored = await this.#values.put(space, { key: prefix + due.run, value: JSON.stringify(next), version });
@@ -60,4 +60,4 @@ export class DueRuns {
   }
 }
 
-const dueIn = ({ value, version }: KeyValue): StoredDue => ({ due: JSON.parse(value) as DueRun, version }); // written above
+const dueIn = ({ value, version }: KeyValue): StoredDue => ({ due: JSON.parse(value) as DueRun, version }); // Written above.

@@ -21,32 +21,32 @@ export interface ShadowParts {
   readonly revisions: Pick<Revisions, "current">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Runs that execute here, and how many may. */
+  /** Runs executing here, and how many may. */
   active(): number;
   readonly most: number;
 }
 
-/** Runs that wait here; the others are found in the journal when these are done. */
+/** Maximum waiting here; others are found in the journal later. */
 const mostWaiting = 200;
-/** How often runs that a dead process has left are looked for, ms. */
+/** Interval for finding runs left by dead processes, ms. */
 const period = 15_000;
 const mostAttempts = 3;
-/** While a budget is used up, ms. */
+/** Pause while a budget is exhausted, ms. */
 const pause = 60_000;
-/** Of an answer, beside the live run. */
+/** Maximum characters of an answer shown next to the live run. */
 const mostShown = 1_000;
 
 /**
- * Tries some live runs again on another model, after their end and one at a time. Tools give what they gave the live run;
- * nothing is executed. Off the path of live runs: all it does while one executes is to note its id, of those that are chosen.
+ * Repeats some live runs on another model, after their end and one at a time. Tools return what they returned to the live run; nothing is
+ * executed. Costs live runs nothing but noting the id of those chosen.
  */
 export class Shadows implements RunWatcher {
   readonly #parts: ShadowParts;
   readonly #due: DueRuns | undefined;
-  /** Chosen, and executing here. */
+  /** Chosen runs executing here. */
   readonly #chosen = new Set<string>();
   readonly #waiting = new Set<string>();
-  /** Entries of `models` whose budget is used up, until when. */
+  /** Entries of `models` whose budget is exhausted, and until when. */
   readonly #paused = new Map<string, number>();
   readonly #stopping = new AbortController();
   #working: Promise<void> | undefined;
@@ -81,7 +81,7 @@ export class Shadows implements RunWatcher {
     this.#work();
   }
 
-  /** Resolves when nothing is under way. What is left is done by the next process. */
+  /** Resolves when nothing is in progress. The next process continues with the rest. */
   async close(): Promise<void> {
     this.#stopping.abort();
     this.#stopTimer();
@@ -89,7 +89,7 @@ export class Shadows implements RunWatcher {
     await this.#working;
   }
 
-  /** The entry of `models` whose shadow the run is to have. The same on every replica. */
+  /** The entry of `models` whose shadow the run gets; the same on every replica. */
   #modelOf({ tenant, request, ownership, unreadable }: Claim): string | undefined {
     const { parent, fork, shadow, remember } = request;
     if ((parent ?? fork ?? shadow ?? remember ?? unreadable) !== undefined) return undefined;
@@ -118,7 +118,7 @@ export class Shadows implements RunWatcher {
     }
   }
 
-  /** Live runs come first: while they fill half of the process, shadows wait. */
+  /** Live runs have priority: shadows wait while those fill half of the process. */
   async #roomForOne(): Promise<void> {
     const { active, most, clock } = this.#parts;
     const { signal } = this.#stopping;
@@ -128,7 +128,7 @@ export class Shadows implements RunWatcher {
   async #one(run: string): Promise<void> {
     const { clock, journal } = this.#parts;
     const row = await journal.get(run);
-    if (row !== undefined && row.state !== "done") return; // parked; chosen again when it goes on
+    if (row !== undefined && row.state !== "done") return; // Parked; it is chosen again when it continues.
     const taken = await this.#due?.take(run, clock.now());
     if (taken === undefined) return;
     let stored: StoredDue | undefined = taken;
@@ -162,7 +162,7 @@ export class Shadows implements RunWatcher {
     return await this.#due?.keep(stored, this.#parts.clock.now() + lease).catch(() => stored);
   }
 
-  /** False: interrupted, to be done again. */
+  /** False: interrupted, to be repeated. */
   async #shadow(row: RunRow | undefined, model: string): Promise<boolean> {
     const { journal, revisions, clock, runs } = this.#parts;
     const { config } = revisions.current;
@@ -183,7 +183,7 @@ export class Shadows implements RunWatcher {
       });
       const [shadow, live] = [items[0], recorded[0]];
       if (shadow === undefined || live === undefined) return false;
-      if (shadow.code === "shutting_down") return true; // says nothing of the model
+      if (shadow.code === "shutting_down") return true; // A shutdown says nothing about the model.
       if (shadow.code === "budget_exceeded") {
         this.#paused.set(model, clock.now() + pause);
         this.#warn("the budget of a shadow is used up", { model, run });
@@ -212,7 +212,7 @@ export class Shadows implements RunWatcher {
     });
   }
 
-  /** What a process that died has left, and what there was no room for. */
+  /** Finds runs left by a dead process, and those there was no room for. */
   async #look(): Promise<void> {
     const { clock } = this.#parts;
     let after: string | undefined;
@@ -234,13 +234,13 @@ export class Shadows implements RunWatcher {
   }
 }
 
-/** By hash of the id: all replicas agree, and it stays so over restarts. */
+/** By hash of the id, so that all replicas and restarts agree. */
 export function isSampled(run: string, share: number): boolean {
   const drawn = createHash("sha256").update(`shadow:${run}`).digest().readUInt32BE(0);
   return drawn / 2 ** 32 < share;
 }
 
-/** Whatever is started through it is a shadow: in nobody's lists, budgets or figures. */
+/** Starts shadow runs, which appear in no lists, budgets or figures. */
 const unseen = (runs: Runs, model: string): EvalRuns => ({
   start: (request, options) => runs.start(request, { ...options, tenant: shadowTenant, shadow: model }),
   fork: (run, request, options) => runs.fork(run, request, { ...options, tenant: shadowTenant, shadow: model }),

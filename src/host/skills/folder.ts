@@ -12,17 +12,17 @@ const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOF
 const most = {
   files: 1_000,
   depth: 10,
-  /** Of all files, hashed. */
+  /** Total size of all files, which are hashed. */
   bytes: 64 * 1_048_576,
-  /** Of one file that can be read, and of all of them. */
+  /** Size of one readable file, and of all together. */
   text: 1_048_576,
   texts: 8 * 1_048_576,
 };
 
-/** Neither read nor hashed: a clone's history is none of the skill. */
+/** Neither read nor hashed: the git history is not part of the skill. */
 const skipped = new Set([".git"]);
 
-/** A folder that can't be a skill's; the message follows its path. */
+/** The folder cannot be a skill; the message continues after its path. */
 export class Unfit extends Error {}
 
 export interface FolderContent {
@@ -31,8 +31,8 @@ export interface FolderContent {
 }
 
 /**
- * All files of a folder, each opened relative to its parent's handle and without following links: nothing outside can be read,
- * whatever is swapped in between. Throws `Unfit` for what is no plain file or too much.
+ * Reads all files of a folder, each opened relative to its parent's handle without following links, so that nothing outside can be read
+ * even if entries are swapped meanwhile. Throws `Unfit` for special files or too much data.
  */
 export async function readFolder(path: string): Promise<FolderContent> {
   const handle = await opened(path, folderFlags, "");
@@ -109,7 +109,7 @@ function textOf(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return undefined; // not UTF-8
+    return undefined; // Not UTF-8.
   }
 }
 
@@ -126,7 +126,7 @@ async function opened(path: string, flags: number, name: string): Promise<FileHa
   }
 }
 
-/** Names that hold secrets: part of the hash, not shown to models. The tools of `files` hide the same ones. */
+/** Names that usually hold secrets: part of the hash, but not shown to models. The `files` tools hide the same ones. */
 function isDenied(name: string): boolean {
   const lower = name.toLowerCase();
   return (

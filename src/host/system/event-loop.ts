@@ -6,11 +6,11 @@ import { PluginTimes } from "./plugin-times.ts";
 /** Sampling interval while someone watches, and how late a sample must be to count as a stall, ms. */
 const interval = 50;
 const threshold = 50;
-/** While nobody does: a sample wakes an idle process, which costs more than all else it does then, ms. */
+/** Sampling interval while nobody watches, ms: each sample wakes an otherwise idle process. */
 const resting = 1_000;
-/** A stall this long makes connections and timeouts fail that would not have, ms. */
+/** A stall this long causes connections and timeouts to fail, ms. */
 const long = 500;
-/** Collections that take this much of a second hold up whoever runs, ms; fewer are what any program has. */
+/** Garbage collections that take this much of a second slow everyone down, ms; less is normal. */
 const pressure = 200;
 const pressureWindow = 1_000;
 
@@ -41,7 +41,7 @@ export class EventLoopMonitor implements Stalls {
   #cpu = process.cpuUsage();
   #order = 0;
   readonly #plugins = new PluginTimes();
-  /** Collections of the last second. */
+  /** Garbage collections of the last second. */
   #collections: { readonly from: number; readonly ms: number }[] = [];
   #collector: PerformanceObserver | undefined;
 
@@ -67,7 +67,7 @@ export class EventLoopMonitor implements Stalls {
     this.#watchers += 1;
     if (this.#timer !== undefined) this.#observeCollections();
     if (this.#every !== interval && this.#timer !== undefined) {
-      this.look(); // it may be late already
+      this.look(); // The timer may be late already.
       this.#sample(interval);
     }
     let watching = true;
@@ -89,7 +89,7 @@ export class EventLoopMonitor implements Stalls {
     if (ms >= threshold) this.#plugins.ran(culprit, this.#clock.monotonic(), ms);
   }
 
-  /** Its timer may fire after those that are asking why they fired. */
+  /** Checks now: this timer may fire after the ones that ask why they fired late. */
   longAt(): number | undefined {
     const now = this.#clock.monotonic();
     return this.#timer !== undefined && now - this.#expected >= long ? now : this.#longAt;
@@ -108,7 +108,7 @@ export class EventLoopMonitor implements Stalls {
   }
 
   since(order: number): readonly PastStall[] {
-    // The timer may come after what the stall delayed.
+    // This timer may fire after those that the stall delayed.
     if (this.#timer !== undefined && this.#clock.monotonic() - this.#expected >= threshold) this.look();
     return this.#recent.filter((stall) => stall.order > order);
   }
@@ -128,7 +128,7 @@ export class EventLoopMonitor implements Stalls {
     this.#record({ part: "blocked", from: now - late, ms: late }, used);
   }
 
-  /** Given what Node measured; it comes a little after the collection. */
+  /** Called with Node's measurements, a little after the collection. */
   collected(collections: readonly { readonly startTime: number; readonly duration: number }[]): void {
     for (const { startTime: from, duration: ms } of collections) {
       this.#collections.push({ from, ms });
@@ -145,7 +145,7 @@ export class EventLoopMonitor implements Stalls {
     const { part, from, ms } = stall;
     const blamed = this.#plugins.culprit(from, from + ms);
     this.#order += 1;
-    // On a crowded machine a busy process gets a share of a processor; one that is suspended gets none.
+    // On a crowded machine a busy process still gets some CPU time; a suspended one gets none.
     this.#recent.push({ order: this.#order, ...stall, ...blamed, busy: used > ms / 10 });
     if (this.#recent.length > mostRecent) this.#recent.shift();
     const culprit =

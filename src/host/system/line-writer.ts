@@ -1,18 +1,18 @@
 import { write, writeSync } from "node:fs";
 
-/** Bytes that wait for a reader that has stopped; later lines are dropped. */
+/** Maximum bytes buffered while the reader is stuck; later lines are dropped. */
 const mostWaiting = 1024 * 1024;
-/** Processes share stderr, and only writes up to this length (PIPE_BUF) stay in one piece in a pipe. */
+/** Processes share stderr, and a pipe keeps only writes up to this length (PIPE_BUF) in one piece. */
 const longestWrite = 4096;
-/** Until a full pipe that does not block is tried again, ms, and how often at the end of the process. */
+/** Retry interval for a full non-blocking pipe, ms, and the number of tries when the process exits. */
 const again = 20;
 const lastTries = 50;
-/** At the end of the process Node cancels a write that no thread has begun, so it gets this long, ms. */
+/** How long a write in progress gets when the process exits, ms; Node cancels one that no thread has begun. */
 const lastWrite = 100;
 
 /**
- * Writes lines and never waits: while one write is under way, the next lines are collected. What cannot be written, as on a full
- * disk, is dropped and counted.
+ * Writes lines without ever blocking: while a write is in progress, further lines are collected. Lines that cannot be written, as on a full
+ * disk, are dropped and counted.
  */
 export class LineWriter {
   readonly #file: number;
@@ -36,7 +36,7 @@ export class LineWriter {
     if (!this.#writing) this.#next();
   }
 
-  /** The number of lines dropped since the last call; 0 while there is no room to say so. */
+  /** Number of lines dropped since the last call; 0 while there is no room to report it. */
   takeDropped(): number {
     if (this.#dropped === 0 || this.#bytes > mostWaiting / 2) return 0;
     const dropped = this.#dropped;
@@ -44,7 +44,7 @@ export class LineWriter {
     return dropped;
   }
 
-  /** Writes what waits before the process exits. */
+  /** Writes buffered lines before the process exits. */
   flush(): void {
     if (this.#writing) block(lastWrite);
     let tries = 0;
@@ -91,14 +91,14 @@ export class LineWriter {
   }
 }
 
-/** Without the event loop, which no longer runs. */
+/** Blocks the thread; the event loop no longer runs at exit. */
 const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 const isFull = (thrown: unknown): boolean => thrown instanceof Error && "code" in thrown && thrown.code === "EAGAIN";
 
 let toStderr: LineWriter | undefined;
 
-/** One for the process, because it is flushed at its exit. */
+/** One per process, because it is flushed at exit. */
 export function stderrWriter(): LineWriter {
   if (toStderr !== undefined) return toStderr;
   const writer = new LineWriter(2);

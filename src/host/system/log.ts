@@ -29,7 +29,7 @@ export async function openLog({
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  // A synchronous write would hold up every stream while the reader is woken, and for as long as it reads nothing.
+  // A synchronous write would block every stream until the reader takes it.
   const writer = stderrWriter();
   const log = pino(options, { write: (line) => writer.add(line) });
   const all = level === "silent" ? log : log.child({}, { level: "debug" });
@@ -42,7 +42,7 @@ export async function openLog({
   return { ...byLevel((name) => write(log, name)), verbose: byLevel((name) => write(all, name)) };
 }
 
-/** Keys that every line has. A field of that name would be a second one: a parser takes either, or refuses the line. */
+/** Keys that every line has. A field of the same name would duplicate it, which parsers resolve differently or refuse. */
 const own = ["level", "time", "pid", "message"] as const;
 
 const apart = (fields: Fields): Fields =>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /** The message for an unsupported Node version; undefined when it is supported. Must itself run on old versions. */
 export function tooOld(version: string): string | undefined {
-  const { engines } = JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as Package; // our own file
+  const { engines } = JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as Package; // Our own file.
   const needed = engines.node.replace(/^>=/, "");
   if (compare(version, needed) >= 0) return undefined;
   return `venturi needs Node ${needed} or newer, and this is ${version}.

@@ -4,29 +4,29 @@ import type { Culprit, PastStall } from "../../core/ports/stalls.ts";
 interface Stretch {
   readonly culprit: Culprit;
   readonly from: number;
-  /** Infinite while it goes on. */
+  /** Infinity while it runs. */
   to: number;
-  /** Nothing else executed meanwhile. */
+  /** Nothing else ran in that time. */
   readonly isAlone: boolean;
 }
 
-/** Long enough for a sample and a collection's entry, which come late, ms. */
+/** How long entries are kept, ms: samples and garbage collection entries arrive late. */
 const remembered = 5_000;
-/** Of a stall, for the code that ran alone to have caused it. */
+/** Minimum share of a stall for which the code that ran alone is blamed. */
 const leastShare = 0.25;
 
-/** When plugins' code ran in this process, as far back as somebody may ask. */
+/** When plugin code ran in this process, for the recent past. */
 export class PluginTimes {
   #stretches: Stretch[] = [];
-  /** Additions until the old ones are dropped. */
+  /** Entries to add until old ones are dropped. */
   #due = 64;
 
-  /** Ran without yielding, until now. */
+  /** Records plugin code that ran without yielding until now. */
   ran(culprit: Culprit, now: number, ms: number): void {
     this.#add({ culprit, from: now - ms, to: now, isAlone: true }, now);
   }
 
-  /** Is under way until the returned function is called. */
+  /** Records plugin code in progress; call the returned function when it ends. */
   begin(culprit: Culprit, clock: Pick<Clock, "monotonic">): () => void {
     const from = clock.monotonic();
     const stretch = { culprit, from, to: Number.POSITIVE_INFINITY, isAlone: false };
@@ -36,7 +36,7 @@ export class PluginTimes {
     };
   }
 
-  /** Who ran alone for most of this time; else the only one that was under way, which is a guess. */
+  /** Who ran alone for most of this time; otherwise the only one in progress, which is a guess. */
   culprit(from: number, to: number): Pick<PastStall, "culprit" | "isGuess"> {
     const overlap = (stretch: Stretch) => Math.min(stretch.to, to) - Math.max(stretch.from, from);
     const share = (stretch: Stretch) => overlap(stretch) / Math.max(1, to - from);
@@ -49,7 +49,7 @@ export class PluginTimes {
   }
 
   #add(stretch: Stretch, now: number): void {
-    // Not at every call, so that one costs the same however many are under way.
+    // Not at every call, so that a call costs the same however many entries there are.
     this.#due -= 1;
     if (this.#due <= 0) {
       this.#stretches = this.#stretches.filter(({ to }) => to > now - remembered);

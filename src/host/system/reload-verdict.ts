@@ -4,7 +4,7 @@ import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { Config } from "../config/load.ts";
 import { pidFile } from "./pid-file.ts";
 
-/** What a service answers to `venturi reload`. */
+/** The answer of a service to `venturi reload`. */
 export type ReloadVerdict =
   | { readonly ok: true; readonly config: string; readonly needRestart: readonly string[] }
   | { readonly ok: false; readonly error: ErrorJson };
@@ -23,23 +23,23 @@ type Place = Pick<Config, "folder" | "dataFolder">;
 
 const fileOf = (place: Place, pid: number): string => join(dirname(pidFile(place)), `venturi.reload-${pid}.json`);
 
-/** A signal has no answer: it is left beside the pid file for the command, which removes it. */
+/** Signals have no reply, so the answer is written next to the pid file; the command reads and removes it. */
 export function writeVerdict(place: Place, pid: number, verdict: ReloadVerdict): void {
   const file = fileOf(place, pid);
   try {
     writeFileSync(`${file}.new`, JSON.stringify(verdict), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch {
-    // The log has it; a data folder that cannot be written must not fail a reload.
+    // The log has it; an unwritable data folder must not fail a reload.
   }
 }
 
 export const clearVerdict = (place: Place, pid: number): void => rmSync(fileOf(place, pid), { force: true });
 
-/** Undefined while there is none. */
+/** Undefined if there is none yet. */
 export function readVerdict(place: Place, pid: number): ReloadVerdict | undefined {
   try {
-    return JSON.parse(readFileSync(fileOf(place, pid), "utf8")) as ReloadVerdict; // of `writeVerdict`
+    return JSON.parse(readFileSync(fileOf(place, pid), "utf8")) as ReloadVerdict; // Written by `writeVerdict`.
   } catch {
     return undefined;
   }

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 
-/** Long, because on a busy machine a process may take seconds to start, and a lost READY=1 ends the service. */
+/** Long, because on a busy machine processes take seconds to start, and systemd kills the service if READY=1 is lost. */
 const patience = 20_000;
 
 let mainPid = process.pid;
 
-/** The process that systemd started, when it is not this one. */
+/** Sets the process that systemd started, if it is not this one. */
 export function setMainPid(pid: number): void {
   mainPid = pid;
 }
@@ -21,13 +21,13 @@ export async function notifySystemd(...state: readonly string[]): Promise<void> 
   });
 }
 
-/** With `WatchdogSec=`: tells systemd twice in that time that the event loop turns. Without it nothing is sent. */
+/** With `WatchdogSec=`: notifies systemd twice per interval that the event loop responds. Otherwise does nothing. */
 export function keepWatchdog(): void {
   const { WATCHDOG_USEC: limit, WATCHDOG_PID: pid } = process.env;
   if (!(Number(limit) > 0) || (pid !== undefined && Number(pid) !== process.pid)) return;
   let sending = false;
   const beat = async (): Promise<void> => {
-    if (sending) return; // on a busy machine they would pile up
+    if (sending) return; // On a busy machine they would pile up.
     sending = true;
     await notifySystemd("WATCHDOG=1");
     sending = false;

@@ -2,6 +2,6 @@ import { readFileSync } from "node:fs";
 
 export function ownVersion(): string {
   const path = new URL("../../../../package.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string }; // our own file
+  const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string }; // Our own file.
   return version;
 }

@@ -6,25 +6,25 @@ import type { Holder } from "../../core/ports/held.ts";
 import type { RequestDoing } from "../../core/values/doing.ts";
 import type { Death } from "../../journal/take-over.ts";
 
-/** A process whose event loop stood still. */
+/** A process whose event loop was blocked. */
 export interface Wedge {
   readonly ms: number;
-  /** The run or the request for which it was working, as far as that could be told. */
+  /** The run or request it was working for, if known. */
   readonly run?: string;
   readonly request?: RequestDoing;
   readonly stack?: string;
 }
 
-/** What a process had written when it died. */
+/** The black box's content when the process died. */
 interface LastRecord {
   /** The run whose plugin was being called. */
   readonly doing?: string;
   readonly wedge?: Wedge;
-  /** Who held most of its memory. */
+  /** The largest memory user. */
   readonly holder?: Holder;
 }
 
-/** Its number in a process that inherits it: after the standard streams, the IPC channel and the socket. */
+/** Its descriptor number in a child: after the standard streams, the IPC channel and the socket. */
 export const inheritedBox = 5;
 
 const doingSize = 128;
@@ -32,8 +32,8 @@ const longest = 32 * 1024;
 const holderSize = 512;
 
 /**
- * A file without a name that a process and its supervisor share. What the process writes there is in the kernel's hands at once,
- * so it survives a SIGKILL in the next instruction, and nobody is woken to read it.
+ * An unnamed file shared by a process and its supervisor. Written data is in the kernel at once, so it survives an immediate SIGKILL, and
+ * no reader needs to be woken.
  */
 export class BlackBox {
   readonly fd: number;
@@ -62,7 +62,7 @@ export class BlackBox {
   }
 }
 
-/** Marks the run whose plugin is being called: about 2 µs each time. */
+/** Marks the run whose plugin is being called; about 2 µs per call. */
 export function markIn(fd: number): (run: string) => void {
   const bytes = Buffer.alloc(doingSize);
   return (run) => {
@@ -77,14 +77,14 @@ export function writeWedge(fd: number, wedge: Wedge): void {
   writeSync(fd, bytes, 0, Math.min(bytes.length, longest - doingSize), doingSize);
 }
 
-/** Notes who holds most of this process's memory: about 2 µs each time. */
+/** Records the largest memory user; about 2 µs per call. */
 export function writeHolder(fd: number, holder: Holder): void {
   const bytes = Buffer.alloc(holderSize, 0x20);
   bytes.write(JSON.stringify({ ...holder, tenant: holder.tenant.slice(0, 64) }));
   writeSync(fd, bytes, 0, holderSize, longest);
 }
 
-/** Reads and closes the box of a process that has ended by this signal or status. */
+/** Reads and closes the box of a process that ended with this signal or status. */
 export function deathOf(box: BlackBox, signal: string): Death {
   const { doing, wedge, holder } = box.read();
   box.close();
@@ -95,20 +95,20 @@ export function deathOf(box: BlackBox, signal: string): Death {
     cause: wedge === undefined ? `ended its process (${signal})` : `blocked its process for ${wedge.ms} ms`,
     ...(wedge?.stack === undefined ? {} : { stack: wedge.stack }),
     ...(wedge?.request === undefined ? {} : { request: wedge.request }),
-    // A process that ran out of memory ends by one of these, its own or the kernel's.
+    // A process that runs out of memory ends by one of these, sent by itself or the kernel.
     ...(wedge === undefined && holder !== undefined && /^SIG(?:ABRT|KILL|TRAP)$/.test(signal) ? { holder } : {}),
   };
 }
 
-/** Without what was never written. */
+/** Without the bytes that were never written. */
 const textAt = (bytes: Buffer, from: number, to: number): string =>
   bytes.toString("utf8", from, to).replaceAll("\0", "").trim();
 
 function parsed<T>(text: string): T | undefined {
   if (text === "") return undefined;
   try {
-    return JSON.parse(text) as T; // written by the functions above
+    return JSON.parse(text) as T; // Written by the functions above.
   } catch {
-    return undefined; // the process died while it wrote
+    return undefined; // The process died while writing.
   }
 }

@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 
-/** Address, query, line, column, closing parenthesis. */
+/** Matches address, query, line, column and closing parenthesis. */
 const place = /^(file:[^?()]{1,1000})(\?[^():]{0,1000})?:(\d{1,9}):(\d{1,9})(\)?)$/;
 const maps = new Map<string, SourceMap | undefined>();
 
-/** A frame of a stack with the place in the source, where the program runs from a bundle or from what tsc wrote. */
+/** Maps a stack frame to its source position when the program runs from a bundle or tsc output. */
 export function inSources(frame: string): string {
   const start = frame.indexOf("file:");
   const [, url, query = "", line, column, after] = place.exec(start < 0 ? "" : frame.slice(start)) ?? [];
   if (url === undefined) return frame;
   const before = frame.slice(0, start);
-  if (query !== "") return `${before}${url}:${line}:${column}${after}`; // a module that was loaded again
+  if (query !== "") return `${before}${url}:${line}:${column}${after}`; // A module that was loaded again.
   const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1);
   if (entry === undefined || !("originalSource" in entry)) return frame;
   const source = entry.originalSource.replaceAll("../", "");

@@ -3,7 +3,7 @@ import type { Holder } from "../../core/ports/held.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A line of the log, written at once: for a process or thread that has no log of its own, or no time left. */
+/** Writes a log line synchronously: for a process or thread without its own log, or about to end. */
 export async function writeLine(
   { textLog }: { readonly textLog: boolean },
   level: "info" | "warn" | "error",
@@ -13,7 +13,7 @@ export async function writeLine(
     try {
       writeSync(2, line);
     } catch {
-      // stderr is full or closed
+      // stderr is full or closed.
     }
   };
   if (!textLog) {
@@ -24,7 +24,7 @@ export async function writeLine(
   asText("info", put)[level](message, fields);
 }
 
-/** Who held most of the memory of a process that may have run out of it. */
+/** Log fields naming the largest memory user of a process that may have run out of memory. */
 export const heldBy = (holder: Holder | undefined): Fields =>
   holder === undefined
     ? {}

@@ -1,19 +1,19 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { RequestDoing } from "../../core/values/doing.ts";
 
-/** A caller's requests to a route, which blocked processes. */
+/** A caller's requests to a route that blocked processes. */
 export interface Refused extends RequestDoing {
   /** Ms since the epoch. */
   readonly until: number;
 }
 
-/** Processes that a tenant's requests to one route may block in this time, ms. */
+/** How many processes a tenant's requests to one route may block within this time, ms. */
 const mostStrikes = 2;
 const remembered = 10 * 60_000;
-/** How long they are refused then, ms. */
+/** How long such requests are then refused, ms. */
 const banned = 10 * 60_000;
 
-/** Kept by whoever starts the processes: which requests blocked them. */
+/** Tracks which requests blocked processes; kept by whoever starts the processes. */
 export class Strikes {
   #strikes: Refused[] = [];
   #refused: Refused[] = [];
@@ -33,14 +33,14 @@ export class Strikes {
   }
 }
 
-/** In a process: what is refused there. */
+/** The requests that this process refuses. */
 let refused: readonly Refused[] = [];
 
 export function refuse(list: readonly Refused[]): void {
   refused = list;
 }
 
-/** Throws `rate_limited` for a request that blocked two processes. */
+/** Throws `rate_limited` for requests that blocked two processes. */
 export function mustNotBlock(request: RequestDoing): void {
   if (refused.length === 0) return;
   const retryAfterMs = Math.max(

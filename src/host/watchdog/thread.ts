@@ -3,11 +3,11 @@ import { type Wedge, writeWedge } from "./black-box.ts";
 import { writeLine } from "./line.ts";
 import type { Watched } from "./watchdog.ts";
 
-const { beats, tick, wedged, box, textLog } = workerData as Watched; // from startWatchdog
+const { beats, tick, wedged, box, textLog } = workerData as Watched; // Passed by `startWatchdog`.
 const counter = new Int32Array(beats);
 /** Silence after which the stack is logged, ms. */
 const suspicious = Math.min(2_000, wedged / 2);
-/** A loop inside one long native call, such as JSON.parse, is not interrupted; it goes without a stack. */
+/** How long to wait for the stack, ms: a long native call such as JSON.parse cannot be interrupted, so it has none. */
 const patience = 1_000;
 
 let seen = Atomics.load(counter, 0);
@@ -18,7 +18,7 @@ let isEnding = false;
 
 setInterval(() => {
   const now = performance.now();
-  // A machine that was suspended, or this process with it, was not blocked.
+  // Capped: a suspended machine or process was not blocked.
   const passed = Math.min(now - looked, 2 * tick);
   looked = now;
   const count = Atomics.load(counter, 0);
@@ -47,7 +47,7 @@ async function tell(): Promise<void> {
 async function end(): Promise<void> {
   const wedge = await look();
   if (Atomics.load(counter, 0) !== seen) {
-    isEnding = false; // it goes on
+    isEnding = false; // The loop continues after all.
     return;
   }
   try {
@@ -62,12 +62,12 @@ async function look(): Promise<Wedge> {
   const ms = Math.round(silent);
   const text = await asked().catch(() => undefined);
   if (text === undefined) return { ms };
-  const { stack, ...doing } = JSON.parse(text) as Omit<Wedge, "ms">; // of `answer`
+  const { stack, ...doing } = JSON.parse(text) as Omit<Wedge, "ms">; // Produced by `answer`.
   const readable = stack === undefined ? undefined : await cleaned(stack).catch(() => stack);
   return { ms, ...doing, ...(readable === undefined ? {} : { stack: readable }) };
 }
 
-/** V8 serves the inspector inside loops and while it backtracks in a regular expression, typically within 20 ms. */
+/** V8 serves the inspector inside loops and regular expression backtracking, typically within 20 ms. */
 async function asked(): Promise<string | undefined> {
   const { Session } = await import("node:inspector");
   const session = new Session();
@@ -82,12 +82,12 @@ async function asked(): Promise<string | undefined> {
       });
     });
   } finally {
-    // One that is left open would hold up the exit.
+    // An open session would delay the exit.
     session.disconnect();
   }
 }
 
-/** Loaded only now: a thread that has nothing to tell stays small. */
+/** Imported only when needed, to keep the thread small. */
 async function cleaned(stack: string): Promise<string> {
   const [{ Redactor }, { inSources }] = await Promise.all([
     import("../../telemetry/wrappers/redact.ts"),

@@ -5,16 +5,16 @@ import type { Log } from "../../core/ports/log.ts";
 import { requestDoing, runDoing } from "../../core/values/doing.ts";
 
 export interface WatchdogOptions {
-  /** An event loop that stands still for this long ends its process, ms. Never when 0. */
+  /** An event loop blocked for this long ends its process, ms; 0: never. */
   readonly wedged: number;
-  /** Descriptor of the black box, if somebody reads it. */
+  /** Descriptor of the black box, if there is a reader. */
   readonly box?: number;
-  /** Whether lines of the log are text for people. */
+  /** Whether log lines are text for people. */
   readonly textLog: boolean;
   readonly log: Log;
 }
 
-/** What the thread needs. */
+/** Data passed to the thread. */
 export interface Watched {
   readonly beats: SharedArrayBuffer;
   readonly tick: number;
@@ -23,15 +23,15 @@ export interface Watched {
   readonly textLog: boolean;
 }
 
-/** Evaluated by the thread inside the blocked code. */
+/** Name of the function the thread calls inside the blocked code. */
 const question = Symbol.for("venturi.doing");
 const longestTick = 1_000;
 const mostFrames = 30;
 
 /**
- * A thread that watches this process's event loop. When it stands still, the thread asks V8 for the stack of the blocked code and logs
- * it; when it stands still for `wedged`, the thread ends the process, which nothing in it could do. Costs a thread (15 MB, 30 ms of
- * processor time once) and a timer. Not while a debugger is attached: its breakpoints stop the loop too.
+ * A thread that watches this process's event loop. When the loop is blocked, it asks V8 for the stack of the blocked code and logs it;
+ * after `wedged` ms it ends the process, which nothing inside the loop could do. Costs a thread (15 MB, 30 ms of CPU time once) and a
+ * timer. Disabled while a debugger is attached, whose breakpoints stop the loop too.
  */
 export function startWatchdog({ wedged, box, textLog, log }: WatchdogOptions): () => Promise<void> {
   if (wedged === 0 || inspector.url() !== undefined) return async () => {};
@@ -55,7 +55,7 @@ export function startWatchdog({ wedged, box, textLog, log }: WatchdogOptions): (
   };
 }
 
-/** What the thread asks for: the run that is executing, and the stack. The store of the interrupted code is the current one here. */
+/** What the thread asks for: the executing run and the stack. The async store is that of the interrupted code. */
 function answer(): string {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = mostFrames;

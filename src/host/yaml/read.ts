@@ -44,7 +44,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapN
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    uniqueKeys: false, // quadratic; the walk below finds duplicates by name
+    uniqueKeys: false, // Quadratic; the walk below finds duplicates by name.
   });
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -108,7 +108,7 @@ function convert(document: Document.Parsed, place: (offset: number) => Place, pr
       if (target === undefined) {
         problems.push({ place: here, path: path.join("."), message: `the alias *${node.source} stands for nothing` });
       }
-      return walk((target ?? null) as ParsedNode | null, offset, [...path]); // parsed documents hold parsed nodes only
+      return walk((target ?? null) as ParsedNode | null, offset, [...path]); // Parsed documents contain only parsed nodes.
     }
     if (isMap(node)) return walkMap(node.items as readonly ParsedPair[], here, path);
     if (isSeq(node)) {
@@ -149,7 +149,7 @@ function aliasTargets(document: Document.Parsed): ReadonlyMap<Alias, ParsedNode>
     if (isAlias(node)) {
       const target = anchors.get(node.source);
       if (target !== undefined) targets.set(node, target);
-    } else if (isNode(node) && node.anchor !== undefined) anchors.set(node.anchor, node as ParsedNode); // of a parsed document
+    } else if (isNode(node) && node.anchor !== undefined) anchors.set(node.anchor, node as ParsedNode); // From a parsed document.
   });
   return targets;
 }
