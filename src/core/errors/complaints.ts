@@ -10,16 +10,16 @@ export interface Complaint {
   readonly message: string;
 }
 
-/** Nobody reads more, and each costs a millisecond: a body may have 90,000 unknown keys. */
+/** Nobody reads more, and each takes a millisecond to word: a body may have 90,000 unknown keys. */
 const mostComplaints = 20;
-/** Of a key, as it is shown and compared. */
+/** Maximum length of a key when shown or compared. */
 const longestKey = 200;
 
-/** A zod error in plain words, as far as there are not too many. `value` is the value that was validated. */
+/** Words a zod error in plain English, up to a maximum number. `value` is the value that was validated. */
 export function complaintsOf(schema: z.ZodType, value: unknown, error: z.ZodError): Complaint[] {
   const issues = error.issues.slice(0, mostComplaints).flatMap(flatten).slice(0, mostComplaints);
   const all = issues.flatMap((issue) => complain(schema, value, issue)).slice(0, mostComplaints);
-  // First what explains the others: a misspelt key is why another one is missing.
+  // Misspelt keys first: they often explain why another key is missing.
   return [...all.filter(isMisspelt), ...all.filter((complaint) => !isMisspelt(complaint))];
 }
 
@@ -40,7 +40,7 @@ function complain(schema: z.ZodType, value: unknown, issue: Issue): Complaint[] 
   return [{ path: dotted(here), message: missing ? "this key is required" : readable(issue, found) }];
 }
 
-/** Its schema has words of its own for the keys it does not know, such as what became of them. */
+/** The schema has its own message for unknown keys, such as where they moved. */
 export const saysMore = ({ message }: Issue): boolean => !message.startsWith("Unrecognized key");
 
 function readable(issue: Issue, found: unknown): string {
@@ -94,7 +94,7 @@ const tags: ReadonlySet<PropertyKey> = new Set(["type", "role", "kind"]);
 
 const isTag = ({ path }: Issue): boolean => path.length === 1 && tags.has(path[0] ?? "");
 
-/** No branch accepts the given tag: one complaint that lists all known tags. */
+/** No branch accepts the given tag: one complaint listing all known tags. */
 function unknownTag(issue: Issue, branches: readonly (readonly Issue[])[]): Issue | undefined {
   const wrong = branches.map((branch) => branch.find(isTag));
   const [first] = wrong;
@@ -149,7 +149,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** The keys a schema accepts at a path, through unions, records and lists. */
 export function knownKeys(schema: z.ZodType, path: Path): string[] {
-  // Asked for every plugin at the start, and a JSON Schema takes a millisecond.
+  // Called for every plugin at startup, where building a JSON Schema takes a millisecond.
   if (path.length === 0 && schema instanceof z.ZodObject) return Object.keys(schema.shape);
   let level: JsonSchema[] = [inputSchema(schema)];
   for (const part of path) {
@@ -173,7 +173,7 @@ export interface JsonSchema {
 
 /** JSON Schema of the input side, before defaults and transforms. */
 export const inputSchema = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema; // zod's type has the same fields
+  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema; // zod's type has the same fields.
 
 const alternatives = (schema: JsonSchema): JsonSchema[] => {
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];

@@ -27,7 +27,7 @@ export class VenturiError extends Error {
     return typeof value === "object" && value !== null && brand in value && isCode((value as VenturiError).code);
   }
 
-  /** `isInstance`, and of one of these codes. */
+  /** `isInstance`, with one of these codes. */
   static is<C extends Code>(value: unknown, ...codes: readonly C[]): value is VenturiError & { readonly code: C } {
     return VenturiError.isInstance(value) && (codes.length === 0 || (codes as readonly Code[]).includes(value.code));
   }

@@ -4,8 +4,8 @@ import { VenturiError } from "./errors.ts";
 const op = "request.parse";
 
 /**
- * Parses untrusted JSON: checks the limits before parsing and refuses prototype keys. `shortened`: the text is not the sender's any
- * more, so positions in it mean nothing to them.
+ * Parses untrusted JSON: checks the limits first and refuses prototype keys. `shortened`: the text was changed after the sender wrote it,
+ * so positions in it are not reported.
  */
 export function parseUntrusted(
   text: string,
@@ -27,15 +27,15 @@ export function parseUntrusted(
   }
 }
 
-/** Longer texts are not searched for their fault, in characters. */
+/** Longer texts are not searched for the position of a syntax error, characters. */
 const mostSearched = 1024 * 1024;
 
-/** Where the text stops being the beginning of valid JSON. V8 tells it for most faults, but not for all. */
+/** Position at which the text stops being valid JSON. V8 reports it for most errors, but not for all. */
 function faultIn(text: string, thrown: unknown) {
   if (text.length > mostSearched) return undefined;
   let position = Number(/ at position (\d+)/.exec(String(thrown))?.[1] ?? Number.NaN);
   if (Number.isNaN(position)) {
-    // The longest beginning that could still go on.
+    // Binary search for the longest prefix that could still become valid.
     let low = 0;
     let high = text.length;
     while (low < high) {

@@ -10,7 +10,7 @@ export interface AuditEntry {
 }
 
 export interface AuditRecord extends AuditEntry {
-  /** Increases with each record. */
+  /** Increases with every record. */
   readonly number: number;
   readonly at: number;
 }

@@ -26,7 +26,7 @@ export interface Ownership {
 export interface Append {
   readonly ownership: Ownership;
   readonly events: readonly RunEvent[];
-  /** All events are pieces of a stream, so nothing but the run's head changes. */
+  /** All events are stream deltas, so only the run's head changes. */
   readonly pieces?: true;
   readonly state?: "ready" | "waiting" | "done";
   /** With `state: "waiting"`: parks only if no signal beyond this count has arrived; otherwise the run stays ready. */
@@ -35,7 +35,7 @@ export interface Append {
   readonly wakeAfter?: number;
   /** With a terminal event: the run's digest. A journal that keeps digests stores it in the same transaction. */
   readonly end?: EndOfRun;
-  /** What its events used and cost: stored in the same transaction, and once. Journals without `usage` leave it out. */
+  /** Usage and cost of its events: stored in the same transaction, exactly once. Ignored by journals without `usage`. */
   readonly billed?: Billed;
 }
 
@@ -46,8 +46,7 @@ export interface Enqueue {
   readonly session: string | undefined;
   readonly request: RunRequest;
   /**
-   * Idempotency key: a second enqueue by the tenant with this key returns the first run, also for `keyMemory` after that one was
-   * removed.
+   * Idempotency key: a second enqueue by the tenant with this key returns the first run, also for `keyMemory` after that run was removed.
    */
   readonly key?: string;
   /** If the session is busy: queue (default), or reject with `conflict`. */
@@ -57,8 +56,8 @@ export interface Enqueue {
 }
 
 /**
- * How long the key of a removed run stays taken, ms of engine time: a repeated request must not run a second time. On a disk
- * only the run's id and a hash of the key are kept.
+ * How long the key of a removed run stays reserved, ms of engine time: a repeated request must not run again. Only the run's id and a hash
+ * of the key are stored.
  */
 export const keyMemory = 24 * 3_600_000;
 
@@ -123,9 +122,9 @@ export interface PruneOptions {
   readonly olderThan?: number;
   readonly keep?: number;
   readonly runs?: readonly string[];
-  /** Runs are removed in small steps; after each it rests this many times as long as the step took, so that appends come first. */
+  /** Runs are removed in small steps. After each, prune rests this many times as long as the step took, so that appends have priority. */
   readonly rest?: number;
-  /** Ends it after the step at hand; the rest is left for the next time. */
+  /** Ends after the current step; the rest is left for the next time. */
   readonly signal?: AbortSignal;
 }
 
@@ -134,14 +133,14 @@ export interface Cursor {
   readonly after: number;
 }
 
-/** Content-addressed blobs (SHA-256) beside the events: stored once, kept as long as any run refers to them. */
+/** Content-addressed blobs (SHA-256) next to the events: stored once, kept as long as any run refers to them. */
 export interface BlobStore {
   /** Durable when it resolves. The run may not exist yet; a later prune removes blobs that no run refers to. */
   put(run: string, hash: string, bytes: Uint8Array): Promise<void>;
   get(hash: string): Promise<Uint8Array | undefined>;
-  /** As `get`, one piece at a time: the next is read when it is asked for. */
+  /** As `get`, one piece at a time, read on demand. */
   pieces?(hash: string): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** As `put` of bytes that are there already; false when they are not. */
+  /** As `put` for bytes that are already stored; false when they are not. */
   use?(run: string, hash: string): Promise<boolean>;
   /** Hashes put by this run. */
   of(run: string): Promise<string[]>;
@@ -157,7 +156,7 @@ export interface Hint {
   signals?(run: string): boolean;
 }
 
-/** A worker as the journal knows it. */
+/** A worker known to the journal. */
 export interface WorkerRow {
   readonly worker: string;
   /** Engine time since its last heartbeat, ms. */
@@ -171,7 +170,7 @@ export interface BacklogRow {
   readonly agent: string;
   readonly state: Exclude<RunState, "done">;
   readonly runs: number;
-  /** Unanswered approvals; those of called agents count at the run that called first. Absent where the engine cannot tell. */
+  /** Unanswered approvals; those of called agents count for the outermost calling run. Absent if the engine cannot tell. */
   readonly asking?: number;
 }
 
@@ -208,11 +207,11 @@ export interface Journal {
   held(worker: string): Promise<Ownership[]>;
   /** Workers seen within the last hour, or that still hold runs. Absent where the engine cannot tell. */
   workers?(): Promise<WorkerRow[]>;
-  /** Counts the unfinished runs. Absent where the engine cannot without reading them all. */
+  /** Counts the unfinished runs. Absent if the engine would have to read them all. */
   backlog?(): Promise<BacklogRow[]>;
   /** Releases an unfinished run so that it can be claimed again. */
   release(ownership: Ownership): Promise<void>;
-  /** Releases all runs of a worker that is known to be dead, in one step; how many there were. */
+  /** Releases all runs of a dead worker in one step; returns how many. */
   free?(worker: string): Promise<number>;
   /** False when the run has ended or the id is a duplicate. Rejects with `not_found` for unknown runs. */
   signal(run: string, signal: NewSignal): Promise<boolean>;
@@ -240,26 +239,26 @@ export interface Journal {
    * keep none: they reject queries for which `asksDigests` holds with `noDigests`.
    */
   keepDigest?(run: string, end: EndOfRun): Promise<void>;
-  /** Sums of what generations used, by `Append.billed`. They outlive the runs: `prune` does not touch them. */
+  /** Sums of usage, from `Append.billed`. They outlive the runs: `prune` does not touch them. */
   usage?(query: UsageQuery): Promise<UsageRow[]>;
   /**
-   * Sets amounts of accounts aside for a run's next generation, all or none, in place of what the run held before. They are given
-   * back by the append that says so (`Append.billed`).
+   * Reserves amounts on accounts for a run's next generation, all or none, replacing what the run held before. The append with
+   * `Append.billed` gives them back.
    */
   reserve?(reservation: Reservation): Promise<Reserved>;
-  /** Of these accounts, in any order; one that nothing was reserved of yet is left out. */
+  /** Balances of these accounts in any order; accounts without any reservation are left out. */
   balances?(accounts: readonly string[]): Promise<readonly Balance[]>;
   /** Appends raw provider bytes of an attempt (`journal.keepWire`); repeated calls for one attempt form one stream. */
   keepWire?(run: string, piece: KeptWire): Promise<void>;
   /** One entry per attempt, in starting order; see `joinWires`. */
   wire?(run: string): Promise<KeptWire[]>;
-  /** Content referred to by hash. Without it, content stays inline in requests and events. */
+  /** Blobs referred to by hash. Without it, content stays inline in requests and events. */
   readonly blobs?: BlobStore;
-  /** Small values of plugins. Without it, what they keep is gone with the process. */
+  /** Small values for plugins. Without it, what they keep is lost with the process. */
   readonly keyValues?: KeyValues;
   /**
-   * Rejects with `journal_failed` when the engine is unavailable; with `bytes`, also when it cannot store so many now. An empty
-   * transaction succeeds on a full disk.
+   * Rejects with `journal_failed` when the engine is unavailable; with `bytes`, also when it cannot store that much now (an empty
+   * transaction succeeds even on a full disk).
    */
   ping(bytes?: number): Promise<void>;
   close(): Promise<void>;

@@ -6,7 +6,7 @@ export interface KeyValue {
 }
 
 export interface KeyRange {
-  /** Only keys that begin with this. */
+  /** Only keys with this prefix. */
   readonly prefix?: string;
   /** Only keys after this one. */
   readonly after?: string;
@@ -14,20 +14,20 @@ export interface KeyRange {
 }
 
 /**
- * Small named values beside the runs, for what has to survive a restart but belongs to no run: schedules, cursors, dead
- * letters. Every write is a compare-and-set on the version, so that replicas never overwrite each other. A space is a
- * plugin's own; keys are text of at most 512 characters, values of at most 256 KiB.
+ * Small named values for what must survive a restart but belongs to no run: schedules, cursors, dead letters. Every write is a
+ * compare-and-set on the version, so that replicas never overwrite each other. Each plugin has its own space; keys have at most 512
+ * characters, values at most 256 KiB.
  */
 export interface KeyValues {
   get(space: string, key: string): Promise<KeyValue | undefined>;
   /**
-   * Stores the value if the key's version is still this one (0: there is no such key). The new version, durable, or undefined
-   * when somebody else was faster.
+   * Stores the value if the key still has this version (0: no such key). Returns the new version once durable, or undefined if another
+   * write came first.
    */
   put(space: string, entry: KeyValue): Promise<number | undefined>;
-  /** False when the version is another one by now. */
+  /** False if the version has changed. */
   remove(space: string, key: string, version: number): Promise<boolean>;
-  /** In order of the keys' bytes in UTF-8. */
+  /** Ordered by the keys' UTF-8 bytes. */
   list(space: string, range?: KeyRange): Promise<KeyValue[]>;
 }
 

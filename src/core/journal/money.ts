@@ -2,11 +2,11 @@ import { toDollars, toNanos } from "../model/prices.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { RunRequest } from "../run/run-request.ts";
 
-/** What usage is summed by. A run without a key or a user has "" there. */
+/** Dimensions by which usage is summed; "" for a run without a key or user. */
 export const usageKeys = ["day", "tenant", "agent", "model", "key", "user"] as const;
 export type UsageKey = (typeof usageKeys)[number];
 
-/** `generations` ended successfully; `failed` ones had a usage nevertheless; of `unpriced` ones the cost is not known. */
+/** `generations` succeeded; `failed` ones still reported usage; for `unpriced` ones the cost is unknown. */
 export const usageFigures = [
   "generations",
   "failed",
@@ -29,18 +29,18 @@ export interface UsageQuery {
   /** Days, both inclusive. */
   readonly since?: string;
   readonly until?: string;
-  /** Only these values. */
+  /** Only rows with these values. */
   readonly only?: Readonly<Partial<Record<UsageKey, string>>>;
 }
 export type UsageRow = Readonly<Partial<Record<UsageKey, string>>> & Readonly<Record<UsageFigure, number>>;
 
-/** An amount of an account: what is spent, or set aside. */
+/** An amount on an account: spent or reserved. */
 export interface Amount {
   readonly nanos: number;
   readonly tokens: number;
 }
 
-/** An account and what a generation may take from it. Without a maximum it is only counted. */
+/** An account and what a generation may take from it. Without a maximum, usage is only counted. */
 export interface Hold extends Amount {
   readonly account: string;
   readonly maxNanos?: number;
@@ -50,58 +50,58 @@ export interface Hold extends Amount {
 }
 
 export interface Reservation {
-  /** Of the run, at this time. */
+  /** The run, as of this moment. */
   readonly ownership: { readonly run: string; readonly epoch: number; readonly head: number };
   readonly holds: readonly Hold[];
 }
 
-/** `spent`: of the account. `level`: the percentage it has reached for the first time. */
+/** `spent`: total of the account. `level`: the percentage reached for the first time. */
 export interface Reached {
   readonly account: string;
   readonly spent: Amount;
   readonly level: 80 | 100;
 }
 
-/** `over`: of each account without room, what is spent and what others hold; nothing is held then. */
+/** `over`: for each account without room, what is spent and what others hold; nothing is reserved then. */
 export type Reserved =
   | { readonly kind: "held"; readonly reached: readonly Reached[] }
   | { readonly kind: "over"; readonly over: readonly Balance[]; readonly reached: readonly Reached[] }
-  /** Another worker has the run. */
+  /** Another worker owns the run. */
   | { readonly kind: "fenced" };
 
-/** What is spent of an account, and what running generations hold. */
+/** What is spent on an account, and what running generations have reserved. */
 export interface Balance {
   readonly account: string;
   readonly spent: Amount;
   readonly held: Amount;
 }
 
-/** Stored in the transaction of the append; nothing of it when that is fenced or was stored before. */
+/** Stored in the append's transaction; ignored when the append is fenced or a repetition. */
 export interface Billed {
   readonly usage: readonly UsageEntry[];
   readonly spent: readonly (Amount & { readonly account: string })[];
-  /** Whether what the run holds is given back. */
+  /** Whether the run's reservation is given back. */
   readonly release: boolean;
 }
 
-/** Whom a run's usage is counted for. */
+/** Who a run's usage is billed to. */
 export interface Payer {
   readonly tenant: string;
   readonly request: Pick<RunRequest, "agent" | "caller" | "user">;
 }
 
-/** Collects what the generations of a run used, until the append that stores their events. */
+/** Collects the usage of a run's generations until the append that stores their events. */
 export class Billing {
   readonly #payer: Payer;
   #model = "";
   #usage: UsageEntry[] = [];
   #spent: { account: string; nanos: number; tokens: number }[] = [];
   #release = false;
-  /** Accounts of the generation under way. */
+  /** Reservations of the current generation. */
   #holds: readonly Hold[] = [];
-  /** What the last reservation held is settled by an append that may be still to come. */
+  /** The append that settles the last reservation may be still to come. */
   unsettled = false;
-  /** Something may be held, by this owner or an earlier one. */
+  /** This owner or an earlier one may hold a reservation. */
   #mayHold = false;
 
   constructor(payer: Payer) {
@@ -119,7 +119,7 @@ export class Billing {
     this.#holds = holds;
   }
 
-  /** Any event but pieces of a stream. */
+  /** For all events except stream deltas. */
   add(event: RunEvent): void {
     switch (event.type) {
       case "round.started":
@@ -130,7 +130,7 @@ export class Billing {
         this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
         return this.#settle(event);
       case "memory.recalled":
-        // Asked for before the generation that something is held for.
+        // Recall and summary usage comes before the generation that the reservation is for.
         if (event.usage === undefined || event.call !== undefined) return;
         this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
         return;
@@ -146,7 +146,7 @@ export class Billing {
     }
   }
 
-  /** For the append that holds the events added so far. */
+  /** The billing for the append with the events added so far. */
   take(): Billed | undefined {
     if (this.#usage.length === 0 && this.#spent.length === 0 && !this.#release) return undefined;
     const billed = { usage: this.#usage, spent: this.#spent, release: this.#release };
@@ -156,7 +156,7 @@ export class Billing {
     return billed;
   }
 
-  /** For the terminal event that is written in place of events the engine refuses. */
+  /** The billing for a terminal event written in place of events the engine refuses. */
   forEnd(): { billed?: Billed } {
     return this.#mayHold ? { billed: { usage: [], spent: [], release: true } } : {};
   }
@@ -171,7 +171,7 @@ export class Billing {
   }
 }
 
-/** What a generation took from budgets, with the model that was asked beside it. */
+/** What a generation takes from budgets, including a hedge. */
 export function amountOf(event: UsageEvent): Amount {
   const { usage, cost = 0 } = event;
   const hedged = hedgedOf(event);
@@ -179,7 +179,7 @@ export function amountOf(event: UsageEvent): Amount {
   return { tokens: tokens(usage) + tokens(hedged?.usage), nanos: toNanos(cost) + toNanos(hedged?.cost ?? 0) };
 }
 
-/** The entries of one event: of the generation, and of the model that was asked beside it. */
+/** Usage entries of one event: of the generation, and of a hedge. */
 export function usageEntries(event: UsageEvent, model: string, payer: Payer): UsageEntry[] {
   const { type, usage, cost, at } = event;
   const hedged = hedgedOf(event);
@@ -199,7 +199,7 @@ interface Used {
   readonly usage: NonNullable<UsageEvent["usage"]>;
   readonly cost: number | undefined;
   readonly at: number;
-  /** It ended successfully. */
+  /** It succeeded. */
   readonly ended: boolean;
 }
 
@@ -232,7 +232,7 @@ const whole = (tokens = 0): number => Math.round(tokens);
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Sums for engines without a query language, and over pages of rows. */
+/** Sums usage for engines without a query language, and over pages of rows. */
 export class UsageSums {
   readonly #rows = new Map<string, UsageRow>();
   readonly #keys: readonly UsageKey[];
@@ -246,7 +246,7 @@ export class UsageSums {
     const known = this.#rows.get(key);
     const sums = usageFigures.map((figure) => [figure, (known?.[figure] ?? 0) + entry[figure]]);
     const names = this.#keys.map((each) => [each, entry[each]]);
-    this.#rows.set(key, Object.fromEntries([...names, ...sums]) as UsageRow); // the keys and figures of one
+    this.#rows.set(key, Object.fromEntries([...names, ...sums]) as UsageRow); // The keys and figures of one row.
   }
 
   get rows(): UsageRow[] {
@@ -254,7 +254,7 @@ export class UsageSums {
   }
 }
 
-/** The rows of a query, in the order of its keys. */
+/** The rows of a query, ordered by its keys. */
 export function sumUsage(entries: Iterable<UsageEntry>, { by, since, until, only = {} }: UsageQuery): UsageRow[] {
   const sums = new UsageSums(by);
   for (const entry of entries) {

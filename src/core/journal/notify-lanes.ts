@@ -1,27 +1,24 @@
 import type { KeyValues } from "./key-values.ts";
 
-/** Where the channel `time` keeps how far the deliveries of a run to a webhook are. */
+/** Key space in which the channel `time` stores the progress of deliveries to webhooks. */
 export const notifySpace = "webhooks";
 export const laneKey = (webhook: string, run: string): string => `lane/${webhook}/${run}`;
 
-/** Where a run is told of, if not at the webhook's own URL. */
+/** Where to send a run's notifications, if not to the webhook's own URL. */
 export interface Notified {
   readonly url?: string;
   /** Sent with each delivery. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Has a webhook that tells only of runs that ask for it (`runs: notify`) tell of this run from now on, or elsewhere than before.
- * False when another replica was faster.
- */
+/** Makes a webhook with `runs: notify` report this run from now on, or change where. False when another replica was faster. */
 export async function notifyOf(
   values: KeyValues,
   { webhook, run, ...where }: Notified & { readonly webhook: string; readonly run: string; readonly tenant: string },
 ): Promise<boolean> {
   const key = laneKey(webhook, run);
   const found = await values.get(notifySpace, key);
-  // Met already: the cursor over all runs does not begin this one.
+  // `passed`: the cursor over all runs must not start this one again.
   const lane = found === undefined ? { webhook, run, place: 0, attempts: 0, passed: true } : JSON.parse(found.value);
   const value = JSON.stringify({ ...lane, ...where });
   return (await values.put(notifySpace, { key, value, version: found?.version ?? 0 })) !== undefined;
@@ -29,7 +26,7 @@ export async function notifyOf(
 
 export async function notifiedOf(values: KeyValues, webhook: string, run: string): Promise<Notified | undefined> {
   const found = await values.get(notifySpace, laneKey(webhook, run));
-  return found && (JSON.parse(found.value) as Notified); // a lane
+  return found && (JSON.parse(found.value) as Notified); // A lane.
 }
 
 export async function endNotifying(values: KeyValues, webhook: string, run: string): Promise<void> {

@@ -7,10 +7,10 @@ export async function pruneInSteps({ signal, rest = 0 }: PruneOptions, step: () 
   while (!signal?.aborted) {
     const start = rest > 0 ? performance.now() : 0;
     const gone = await step();
-    if (!(gone > 0)) break; // also what is no number, or it would never end
+    if (!(gone > 0)) break; // Negated, so that NaN also ends the loop.
     count += gone;
     const ms = rest > 0 ? rest * (performance.now() - start) : 0;
-    if (ms > 0) await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {}); // aborted
+    if (ms > 0) await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {}); // Aborted.
   }
   return count;
 }

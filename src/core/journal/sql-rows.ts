@@ -56,7 +56,7 @@ export interface StoredRow {
   readonly digest?: string | null;
 }
 
-/** Exactly the events after `after` in the records, at most `limit`. */
+/** The events after `after` in these records, at most `limit`. */
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
   for (const { first, body } of records) {
@@ -112,5 +112,5 @@ export const toAuditRecord = ({ number, at, action, actor, tenant, run, details 
   by: actor,
   ...(tenant === null ? {} : { tenant }),
   ...(run === null ? {} : { run }),
-  ...(details === null ? {} : { details: JSON.parse(details) as Record<string, unknown> }), // written from an AuditEntry
+  ...(details === null ? {} : { details: JSON.parse(details) as Record<string, unknown> }), // Written from an AuditEntry.
 });

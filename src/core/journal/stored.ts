@@ -5,10 +5,7 @@ import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow } from "../run/run-row.ts";
 import type { Claim, Signal } from "./journal.ts";
 
-/**
- * Reading records back from a journal. A damaged record affects its own run only; it must never prevent adjacent rows from
- * being read.
- */
+/** Reads records back from a journal. A damaged record affects only its own run; it must never prevent other rows from being read. */
 
 /** A run's request for a claim. */
 export function claimedRequest(json: string, agent: string): Pick<Claim, "request" | "unreadable"> {
@@ -32,7 +29,7 @@ export function listedRequest(json: string, agent: string): RunRow["request"] {
 export function storedDigest(json: string | null | undefined): Pick<RunRow, "digest"> {
   if (json === null || json === undefined) return {};
   try {
-    return { digest: JSON.parse(json) as Digest }; // written from a Digest
+    return { digest: JSON.parse(json) as Digest }; // Written from a Digest.
   } catch {
     return {};
   }
@@ -42,17 +39,17 @@ export function storedDigest(json: string | null | undefined): Pick<RunRow, "dig
 export function storedEvents(lines: readonly string[]): RunEvent[] {
   return lines.map((line, index) => {
     try {
-      return JSON.parse(line) as RunEvent; // written from a RunEvent
+      return JSON.parse(line) as RunEvent; // Written from a RunEvent.
     } catch (thrown) {
       throw damaged("journal.read", `line ${index + 1} of a record`, thrown);
     }
   });
 }
 
-/** Body of a signal; empty if it cannot be read: a cancel is still a cancel, an approval then approves nothing. */
+/** Body of a signal, or empty if it cannot be read: a cancel is still a cancel, and an approval then approves nothing. */
 export function storedBody(json: string): Signal["body"] {
   try {
-    return JSON.parse(json) as Signal["body"]; // written from a Signal's body
+    return JSON.parse(json) as Signal["body"]; // Written from a signal's body.
   } catch {
     return {};
   }
@@ -61,7 +58,7 @@ export function storedBody(json: string): Signal["body"] {
 function readRequest(json: string): RunRequest {
   const request: unknown = JSON.parse(json);
   if (typeof request !== "object" || request === null || !("input" in request)) throw new Error("it is no request");
-  return request as RunRequest; // written from a RunRequest
+  return request as RunRequest; // Written from a RunRequest.
 }
 
 const damaged = (op: string, what: string, thrown: unknown): VenturiError =>

@@ -16,7 +16,7 @@ const figures = {
 };
 const column = z.string().optional();
 
-/** What generations used and cost: one row per combination of the keys it is summed by. */
+/** Usage and cost of generations: one row per combination of the keys in `by`. */
 export const UsageReport = z.object({
   by: z.array(z.enum(usageKeys)),
   since: z.string().optional(),
@@ -59,7 +59,7 @@ function shown({ nanos, generations, failed, unpriced, ...row }: UsageRow) {
   return { ...row, generations, failed, unpriced, ...(isKnown ? { cost: usdOf({ nanos }) } : {}) };
 }
 
-/** For spreadsheets: names that callers choose must not be taken for formulas. */
+/** For spreadsheets: names chosen by callers must not be read as formulas. */
 export function usageCsv({ by, rows }: UsageReport): string {
   const names = [...by, ...Object.keys(figures)] as (keyof UsageReport["rows"][number])[];
   const lines = rows.map((row) => names.map((name) => cell(row[name])).join(","));
@@ -72,11 +72,11 @@ function cell(value: string | number | undefined): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Without an exponent, which small costs would have. */
+/** Without the exponent that small numbers would have. */
 const plainNumber = (value: number): string =>
   Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, "");
 
-/** As asked for: `by` is a list of keys, `since` and `until` are days, or how long ago (`7d`, `12w`). */
+/** Parses a query: `by` is a list of keys; `since` and `until` are days, or ages such as `7d`, `12w`. */
 export function usageQuery(
   asked: { readonly by?: string | undefined; readonly since?: string | undefined; readonly until?: string | undefined },
   now: number,
@@ -89,7 +89,7 @@ export function usageQuery(
   const since = dayFrom("since", asked.since, now);
   const until = dayFrom("until", asked.until, now);
   return {
-    by: by as UsageKey[], // checked above
+    by: by as UsageKey[], // Checked above.
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   };

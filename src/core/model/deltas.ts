@@ -15,7 +15,7 @@ export interface TextDelta {
 export interface ReasoningDelta {
   readonly type: "reasoning";
   readonly text: string;
-  /** Which reasoning part this belongs to; a new number starts a new part. Absent: the part that is open. */
+  /** The reasoning part this belongs to; a new number starts a new part. Absent: the open part. */
   readonly part?: number;
   readonly signature?: string;
   readonly encrypted?: string;
@@ -54,8 +54,8 @@ export interface ToolCallDelta {
 }
 
 /**
- * Activity of the vendor's servers: a server-side tool, a citation, or a part that must be sent back verbatim (`keep`). `fields`
- * are those of the open element, where no other delta has their place.
+ * Activity of the vendor's servers: a server-side tool, a citation, or a part that must be sent back verbatim (`keep`). `fields` belong to
+ * the open element and have no other delta.
  */
 export interface ActivityDelta {
   readonly type: "activity";
@@ -68,11 +68,11 @@ export interface ActivityDelta {
 export interface UsageDelta {
   readonly type: "usage";
   readonly usage: Usage;
-  /** The figures as the vendor wrote them; later ones are laid over earlier ones. */
+  /** The figures as the vendor sent them; later ones are merged over earlier ones. */
   readonly native?: NativeAnswer;
 }
 
-/** Response metadata from the provider, once known; `native` whenever there is more or it has changed. */
+/** Response metadata from the provider, once known; `native` again whenever it has changed. */
 export interface ResponseDelta {
   readonly type: "response";
   readonly id?: string;
@@ -103,7 +103,7 @@ export type Delta =
   | DoneDelta
   | ErrorDelta;
 
-/** What a chunk is counted as. */
+/** How a chunk is counted. */
 export type ChunkKind = "text" | "reasoning" | "tool_call" | "usage" | "done" | "error" | "other";
 
 /** The main kind of the chunk whose deltas begin at `from`: its first delta with content. */

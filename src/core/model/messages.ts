@@ -8,7 +8,7 @@ const native = Native.exactOptional();
 export const TextPart = z.strictObject({
   type: z.literal("text"),
   text: z.string(),
-  /** Of a large text: SHA-256 and size in bytes of the blob that has all of it; `text` is then its beginning. */
+  /** For a large text: SHA-256 and size in bytes of the blob with the complete text; `text` is its beginning. */
   hash: z.string().exactOptional(),
   size: z.number().int().exactOptional(),
   /** Gemini signs text parts too; sent back on the same part, byte for byte. */
@@ -56,7 +56,7 @@ export const ToolCallPart = z.strictObject({
   arguments: z.record(z.string(), z.unknown()),
   /** What the model wrote in place of a JSON object; sent back so that it can correct itself. `arguments` is then empty. */
   raw: z.string().exactOptional(),
-  /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text: `1.0`, long integers, spaces. */
+  /** The arguments' JSON as the model wrote it, if encoding `arguments` would change it: `1.0`, long integers, spaces. */
   text: z.string().exactOptional(),
   signature: z.string().exactOptional(),
   native,
@@ -70,7 +70,7 @@ export const ToolResultPart = z.strictObject({
   ok: z.boolean(),
   /** The text for the model. */
   output: z.string(),
-  /** Of a large output from outside: as of a large text; `output` is then its beginning. */
+  /** For a large output sent by a client, as for a large text; `output` is its beginning. */
   hash: z.string().exactOptional(),
   size: z.number().int().exactOptional(),
   images: z.array(ImagePart).exactOptional(),
@@ -132,20 +132,20 @@ type Arguments = Pick<ToolCallPart, "arguments" | "raw" | "text">;
 /** Arguments for wires that send JSON text, as the model wrote them. */
 export const argumentsText = (call: Arguments): string => call.raw ?? call.text ?? JSON.stringify(call.arguments);
 
-/** Arguments for wires that send an object: written by `exactJson` as the model wrote them; malformed ones as a string inside one. */
+/** Arguments for wires that send an object, which `exactJson` writes as the model wrote them; malformed ones are wrapped as a string. */
 export function argumentsObject(call: Arguments): Readonly<Record<string, unknown>> {
   if (call.raw !== undefined && objectIn(call.raw) === undefined) return { invalid_json: call.raw };
   const text = call.raw ?? call.text;
-  // A client may have sent the text: what is not an object would end up beside the arguments.
+  // The text may come from a client: anything but an object would corrupt the surrounding JSON.
   if (text === undefined || objectIn(text) === undefined) return call.arguments;
-  return new ExactJson(text) as unknown as Record<string, unknown>; // encodes as one
+  return new ExactJson(text) as unknown as Record<string, unknown>; // Encodes as an object.
 }
 
-/** The text, to be spread into a call, if encoding the arguments gives another one. */
+/** `text`, to be spread into a call, if encoding the arguments would give a different one. */
 export const textUnlessSame = (text: string, value: Readonly<Record<string, unknown>>): { text?: string } =>
   text === "" || JSON.stringify(value) === text ? {} : { text };
 
-/** The object of a JSON text; undefined when it is not one. */
+/** Parses a JSON object; undefined when the text is not one. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,15 +1,15 @@
 import type { Native, NativeRequest } from "./native.ts";
 
-/** What a provider's wire lets callers put into its request themselves. Without rules, nothing. */
+/** Which native fields callers of a wire may set. Without rules, none. */
 export interface NativeRules {
   /** Fields of the body that any caller may set, some only with certain values. */
   readonly fields: Readonly<Record<string, true | ((value: unknown) => boolean)>>;
   /**
-   * Fields of the body that no configuration opens to callers: what the run writes itself, and what decides how much is used and
-   * whether that is reported. In lower case.
+   * Body fields that no configuration can open to callers: those the run sets itself, and those that decide how much is used and whether
+   * usage is reported. In lower case.
    */
   readonly reserved: ReadonlySet<string>;
-  /** Fields that make the vendor do something beyond answering, each with the vendor tool that stands for it. */
+  /** Fields that make the vendor do more than answer, each with the vendor tool it stands for. */
   readonly acting?: Readonly<Record<string, string>>;
   /** Headers that hold lists, with the values any caller may send. */
   readonly headers?: Readonly<Record<string, (value: string) => boolean>>;
@@ -17,7 +17,7 @@ export interface NativeRules {
   vendorTool?(tool: Readonly<Record<string, unknown>>): string | undefined;
 }
 
-/** What the configuration opens to a caller beyond the rules: names of fields and header values, and of vendor tools. */
+/** Native fields, header values and vendor tools that the configuration opens to a caller beyond the rules. */
 export interface NativeGrants {
   readonly native?: "all" | readonly string[];
   readonly vendorTools?: "all" | readonly string[];
@@ -25,7 +25,7 @@ export interface NativeGrants {
 
 type Names = "all" | readonly string[] | undefined;
 
-/** What both open. */
+/** Combines two grants. */
 export const bothGrants = (left: NativeGrants = {}, right: NativeGrants = {}): NativeGrants => ({
   native: bothNames(left.native, right.native),
   vendorTools: bothNames(left.vendorTools, right.vendorTools),
@@ -34,18 +34,18 @@ export const bothGrants = (left: NativeGrants = {}, right: NativeGrants = {}): N
 const bothNames = (left: Names = [], right: Names = []): "all" | readonly string[] =>
   left === "all" || right === "all" ? "all" : [...left, ...right];
 
-/** Whether the configuration opens a field, or a kind of content, by this name. */
+/** Whether the configuration opens a field or content type of this name. */
 export const isNativeOpen = ({ native }: NativeGrants, name: string): boolean =>
   native === "all" || native?.includes(name) === true;
 
-/** `web_search` stands for `web_search_20250305` and `web_search_preview` too. */
+/** `web_search` also opens `web_search_20250305` and `web_search_preview`. */
 export const isToolOpen = ({ vendorTools }: NativeGrants, tool: string): boolean =>
   vendorTools === "all" || vendorTools?.some((name) => tool === name || tool.startsWith(`${name}_`)) === true;
 
 interface Setting {
   readonly rules: NativeRules | undefined;
   readonly grants: NativeGrants;
-  /** Fields the configuration sets, or a call where it may. */
+  /** Fields set by the configuration, or by a call that may. */
   readonly set: Readonly<Record<string, unknown>>;
 }
 
@@ -93,23 +93,23 @@ function isPermitted(name: string, value: unknown, { rules, grants }: Setting): 
   return rule === true || (typeof rule === "function" && rule(value));
 }
 
-/** A header name goes out as it is, so only those the wire has rules for do. */
+/** Header names are sent unchanged, so only those with rules are permitted. */
 function isHeaderPermitted(name: string, value: string, { rules, grants }: Setting): boolean {
   const rule = rules?.headers !== undefined && Object.hasOwn(rules.headers, name) ? rules.headers[name] : undefined;
   if (rule === undefined || !/^[\x21-\x7e]+$/.test(value)) return false;
   return rule(value) || isNativeOpen(grants, value);
 }
 
-/** The vendor's name of a client's tool that the vendor would execute and this caller may not offer. */
+/** The vendor's name of a client's tool that the vendor would execute and this caller may not use. */
 export function closedTool(native: Native, { rules, grants }: Omit<Setting, "set">): string | undefined {
   const { type } = native.fields;
   if (type === undefined) return undefined;
-  // A wire without rules: nobody knows who executes it.
+  // Without rules it is unknown who executes the tool, so assume the vendor.
   const tool = rules?.vendorTool === undefined ? String(type) : rules.vendorTool(native.fields);
   return tool === undefined || isToolOpen(grants, tool) ? undefined : tool;
 }
 
-/** The same for a tool defined somewhere within content, as wires that change tools in mid-conversation have it. */
+/** The same for tools defined inside content, on wires that change tools in mid-conversation. */
 export function closedToolIn(value: unknown, rights: Omit<Setting, "set">): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {

@@ -1,18 +1,18 @@
 import { z } from "zod";
 
 /**
- * Fields of a client's wire, kept verbatim so that nothing is lost. A provider of the same wire merges `fields` over its own
- * encoding of the element; fields with a `type` replace the element. For other wires they are stripped before the request, and
- * those not `translated` are reported.
+ * Fields of a client's wire, kept verbatim so that nothing is lost. A provider of the same wire merges `fields` over its own encoding of
+ * the element; fields with a `type` replace the element. For other wires they are removed from the request, and those not in `translated`
+ * are reported.
  */
 export const Native = z.strictObject({
   wire: z.string(),
   fields: z.record(z.string(), z.unknown()),
-  /** Names among `fields` whose meaning reaches other wires too: translated, or the default everywhere. */
+  /** Fields whose meaning also reaches other wires: translated, or the default everywhere. */
   translated: z.array(z.string()).exactOptional(),
-  /** Names the client sent that are passed on to nobody; reported. */
+  /** Fields the client sent that are passed on to no provider; reported. */
   unsent: z.array(z.string()).exactOptional(),
-  /** On its own wire the element is part of another one and not written separately; on other wires it stands alone. */
+  /** On its own wire the element is part of another one and not written separately; on other wires it is an element of its own. */
   within: z.literal(true).exactOptional(),
 });
 export type Native = z.output<typeof Native>;
@@ -25,21 +25,21 @@ export const NativeRequest = z.strictObject({
 export type NativeRequest = z.output<typeof NativeRequest>;
 
 /**
- * Fields of a vendor's answer that nothing else of the run carries, verbatim, on the event of the element they belong to. A
- * channel of the same wire writes them back where they stood.
+ * Fields of a vendor's answer that the run has no other place for, verbatim, on the event of the element they belong to. A channel of the
+ * same wire writes them back.
  */
 export const NativeAnswer = z.strictObject({
   wire: z.string(),
   fields: z.record(z.string(), z.unknown()),
-  /** Names of fields that were too large to be kept. */
+  /** Names of fields too large to keep. */
   omitted: z.array(z.string()).exactOptional(),
 });
 export type NativeAnswer = z.output<typeof NativeAnswer>;
 
 export interface KnownFields {
-  /** Fields fully represented by the run's own vocabulary; the provider reproduces them exactly. */
+  /** Fields fully represented in the run; the provider reproduces them exactly. */
   readonly carried: ReadonlySet<string>;
-  /** Fields translated in part or in another form; kept verbatim for the same wire. */
+  /** Fields partly translated, or in another form; kept verbatim for the same wire. */
   readonly translated?: ReadonlySet<string>;
   /** Values equivalent to omitting the field. */
   readonly defaults?: Readonly<Record<string, unknown>>;
@@ -48,8 +48,8 @@ export interface KnownFields {
 }
 
 /**
- * The fields of a client's object that nothing else carries, to be spread into the translated element. A `type` among them never
- * replaces the element: where the client's own definition is to be sent, the channel says so.
+ * The fields of a client's object that nothing else represents, to be spread into the translated element. A `type` among them never
+ * replaces the element; a channel must state that explicitly.
  */
 export function nativeOf(
   wire: string,
@@ -81,7 +81,7 @@ export function nativeOf(
   };
 }
 
-/** A client's name that would be a path, as only channels write them, or part of every object. */
+/** A client's field name that would be read as a path, or that exists on every object. */
 const isMisleading = (name: string): boolean => name.includes(".") || name in Object.prototype;
 
 /** Null, an empty list and an empty object request nothing. */
@@ -93,7 +93,7 @@ export function withNative(element: Record<string, unknown>, native: Native | un
   return native !== undefined && isWhole(native) ? native.fields : withFields(element, native);
 }
 
-/** A body, a message or a choice as sent: overlaid with the client's native fields, never replaced. */
+/** A body, message or choice as sent: overlaid with the client's native fields, never replaced. */
 export function withFields(element: Record<string, unknown>, native: Native | undefined): Record<string, unknown> {
   if (native === undefined) return element;
   const merged = { ...element };
@@ -103,7 +103,7 @@ export function withFields(element: Record<string, unknown>, native: Native | un
   return merged;
 }
 
-/** `function.strict` addresses a nested object if the element has one; otherwise it is an ordinary name. */
+/** `function.strict` refers to a nested object if the element has one; otherwise it is an ordinary name. */
 function setField(element: Record<string, unknown>, name: string, value: unknown): void {
   const dot = name.indexOf(".");
   const outer = name.slice(0, Math.max(0, dot));
@@ -122,7 +122,7 @@ export function joinNative(...all: readonly { native?: Native }[]): { native?: N
   if (first === undefined) return {};
   const translated = known.flatMap((native) => native.translated ?? []);
   const unsent = known.flatMap((native) => native.unsent ?? []);
-  const fields = Object.assign({}, ...known.map((native) => native.fields)) as Native["fields"]; // each is a record
+  const fields = Object.assign({}, ...known.map((native) => native.fields)) as Native["fields"]; // Each is a record.
   return {
     native: {
       wire: first.wire,
@@ -133,7 +133,7 @@ export function joinNative(...all: readonly { native?: Native }[]): { native?: N
   };
 }
 
-/** The fields that only this wire understands, and those it does not get either. */
+/** The fields that only this wire understands, plus those it does not get either. */
 export const untranslated = ({ fields, translated = [], unsent = [] }: Native): string[] => [
   ...Object.keys(fields).filter((name) => !translated.includes(name)),
   ...unsent,

@@ -30,25 +30,25 @@ export const Price = z.strictObject({
 });
 export type Price = z.output<typeof Price>;
 
-/** Prices as they come with Venturi, by the host of the provider's `baseUrl`. */
+/** The prices shipped with Venturi, by host of the provider's `baseUrl`. */
 export const PriceList = z.strictObject({
-  /** As of when. */
+  /** Date of the prices. */
   date: z.string(),
   vendors: z.array(z.strictObject({ host: z.string(), source: z.url(), models: z.record(z.string(), Price) })),
 });
 export type PriceList = z.output<typeof PriceList>;
 
-/** The price of a model, given as `provider/model`; undefined when it is not known. */
+/** The price of a model given as `provider/model`; undefined if unknown. */
 export type PriceOf = (model: string) => Price | undefined;
 
-/** Money is summed in whole billionths of a dollar: sums are exact, whatever the order and the partition. */
+/** Money is summed in whole billionths of a dollar, so sums are exact in any order and grouping. */
 const perDollar = 1_000_000_000;
 export const toNanos = (dollars: number): number => Math.round(dollars * perDollar);
 export const toDollars = (nanos: number): number => nanos / perDollar;
 
 /**
- * What one generation cost, in USD, to the billionth; undefined when its price or its usage is not known. A provider that reports
- * no input or no output reports no usage.
+ * Cost of one generation in USD, to the billionth; undefined if its price or usage is unknown. A provider that reports no input or no
+ * output reports no usage.
  */
 export function costOf(usage: Usage, price: Price | undefined): number | undefined {
   if (price === undefined || (usage.inputTokens === undefined && usage.outputTokens === undefined)) return undefined;
@@ -56,7 +56,7 @@ export function costOf(usage: Usage, price: Price | undefined): number | undefin
   const rate = price.long !== undefined && inputTokens > price.long.over ? { ...price, ...price.long } : price;
   const written1h = Math.min(cacheWriteTokens, usage.cacheWrite1hTokens ?? 0);
   const cacheWrite = rate.cacheWrite ?? rate.input;
-  // Inputs and outputs are totals. What has a price of its own is taken out of them, and never more than there is.
+  // Input and output are totals. Parts with a price of their own are subtracted, never more than there is.
   const read = new Portions(inputTokens);
   const written = new Portions(outputTokens);
   const micros =
@@ -84,7 +84,7 @@ class Portions {
   }
 }
 
-/** A sum of costs; not known as soon as one of them is not. */
+/** A sum of costs; unknown as soon as one of them is. */
 export class CostSum {
   #nanos = 0;
   #count = 0;
@@ -100,13 +100,13 @@ export class CostSum {
     return this.#count === 0;
   }
 
-  /** USD; undefined when nothing was added, or something whose cost is not known. */
+  /** USD; undefined when empty or when a cost is unknown. */
   get usd(): number | undefined {
     return this.#count === 0 || this.#unknown > 0 ? undefined : toDollars(this.#nanos);
   }
 }
 
-/** Both together; nothing has no cost, and does not make the other's unknown. */
+/** The sum of both; an empty sum does not make the other unknown. */
 export function addCosts(left: CostSum, right: CostSum): number | undefined {
   if (left.isEmpty) return right.usd;
   if (right.isEmpty) return left.usd;

@@ -19,7 +19,7 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema of the arguments object. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Vendor names for this tool: when it is offered as one of those, it is not offered as a function as well. */
+  /** Vendor names for this tool: if offered as one of those, it is not offered as a function as well. */
   readonly aliases?: readonly string[];
   /**
    * The client's definition. If it replaces the element and is untranslated, the tool is known to the vendor only
@@ -63,9 +63,9 @@ export interface GenerationRequest {
   readonly toolChoice?: ToolChoice;
   readonly output?: OutputFormat;
   readonly options: GenerationOptions;
-  /** Whether and how long the vendor may cache the prompt, and a key shared by all requests of a conversation. */
+  /** Whether and how long the vendor may cache the prompt, and a key shared by the requests of a conversation. */
   readonly cache?: { readonly mode: CacheMode; readonly key?: string };
-  /** The client's native fields that may pass, always in this provider's wire. */
+  /** The client's native fields that are permitted, always in this provider's wire. */
   readonly native?: NativeRequest;
   /** The client's native tool choice, used while `toolChoice` applies. */
   readonly nativeChoice?: Native;
@@ -74,7 +74,7 @@ export interface GenerationRequest {
 export interface Timeouts {
   readonly connect: number;
   readonly firstChunk: number;
-  /** To the first part of the answer, where comments come before it; `firstChunk` when absent. */
+  /** Timeout for the first delta, if comments may come before it; default `firstChunk`. */
   readonly firstToken?: number;
   readonly idle: number;
   readonly total: number;
@@ -103,9 +103,9 @@ export interface GenerationContext {
   readonly tenant?: string;
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
-  /** Set by telemetry before the provider is called; the generation reads it when it accumulates. */
+  /** Set by telemetry before the provider is called; read when deltas are accumulated. */
   observer?: StreamObserver;
-  /** Set by a cache that gave an earlier answer: nothing was asked, and nothing is charged. */
+  /** Set by a cache that replayed an earlier answer: nothing was requested or charged. */
   cached?: true;
   /** W3C trace context of the outgoing request, when the run is traced; `tracestate` and baggage are the caller's. */
   traceparent?: string;

@@ -7,10 +7,10 @@ export const Usage = z.strictObject({
   outputTokens: z.number().exactOptional(),
   cacheReadTokens: z.number().exactOptional(),
   cacheWriteTokens: z.number().exactOptional(),
-  /** Of those, the ones kept for an hour. */
+  /** The part of those that is cached for an hour. */
   cacheWrite1hTokens: z.number().exactOptional(),
   reasoningTokens: z.number().exactOptional(),
-  /** Parts of the input and the output that have a price of their own at some vendors. */
+  /** Parts of input and output that some vendors price separately. */
   imageInputTokens: z.number().exactOptional(),
   audioInputTokens: z.number().exactOptional(),
   audioOutputTokens: z.number().exactOptional(),
@@ -19,22 +19,25 @@ export const Usage = z.strictObject({
 });
 export type Usage = z.output<typeof Usage>;
 
-/** A run's usage broken down; the parts add up to it. Absent when successful generations of one model are all there is. */
+/** A run's usage broken down; the parts add up to the total. Absent when it only has successful generations of one model. */
 export const Spent = z.array(
   z.strictObject({
-    /** `generation`: successful generations of a model. `failed`: failed attempts. `tool`: used by a tool itself. `compaction`: summaries. `recall`: vectors of a query. */
+    /**
+     * `generation`: successful generations of a model. `failed`: failed attempts. `tool`: used by a tool itself. `compaction`: summaries.
+     * `recall`: query vectors.
+     */
     by: z.enum(["generation", "failed", "tool", "compaction", "recall"]),
     /** Model or tool name. */
     name: z.string(),
     count: z.number().int(),
     usage: Usage,
-    /** USD; absent when it is not known. */
+    /** USD; absent if unknown. */
     cost: z.number().exactOptional(),
   }),
 );
 export type Spent = z.output<typeof Spent>;
 
-/** What a fork took over with its first events. The original spent it; it is in no sum of the fork's. */
+/** Usage copied with a fork's first events. The original paid for it, so it is in no sum of the fork. */
 export const Inherited = z.strictObject({
   usage: Usage,
   spent: Spent,
@@ -61,13 +64,13 @@ export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
   return earlier === undefined ? checked : { ...earlier, ...checked };
 }
 
-/** Without the figures that cannot be: a provider of anyone's reports them, and sums and prices are made of them. */
+/** Removes impossible figures: any server may report them, and sums and prices depend on them. */
 export function checkedUsage(usage: Usage): Usage {
   const wrong = usageCounts.filter((key) => usage[key] !== undefined && vendorNumber(usage[key]) === undefined);
   if (wrong.length === 0) return usage;
   const { source: _, ...rest } = Object.fromEntries(
     Object.entries(usage).filter(([key]) => !(wrong as string[]).includes(key)),
-  ) as Usage; // the same keys, fewer of them
+  ) as Usage; // A subset of the same keys.
   return { ...rest, source: "partial" };
 }
 

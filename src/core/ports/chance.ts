@@ -3,9 +3,9 @@ import { token } from "../values/token.ts";
 
 /** Source of randomness; a simulation replaces it. */
 export interface Chance {
-  /** From 0 up to, but not including, 1. For jitter; anybody could guess it. */
+  /** From 0 up to, but not including, 1. For jitter only: predictable. */
   random(): number;
-  /** Unguessable, and different from every other one. */
+  /** Unguessable and unique. */
   uuid(): string;
 }
 export const Chance = token<Chance>("Chance");

@@ -14,7 +14,7 @@ export interface Caller {
   readonly agents: readonly string[] | undefined;
   /** `all`: it may read the runs of all tenants. */
   readonly tenants?: "all";
-  /** `all`: it may also change, answer, fork and remove them, as its scopes allow; otherwise only those of its own. */
+  /** `all`: it may also change, answer, fork and remove them, as its scopes allow; otherwise only those of its own tenant. */
   readonly act?: "all";
 }
 
@@ -29,29 +29,29 @@ export interface ChannelHost<Server = unknown> {
     readonly keepAlive: number;
     /** How long a stream's status waits for the run's first output, ms. */
     readonly firstOutput: number;
-    /** Largest body of a request, and all stored files that it names together, bytes. */
+    /** Largest request body, and all stored files that a request refers to together, bytes. */
     readonly body: number;
     /** A reader that consumes nothing for this long is disconnected; it can resume. */
     readonly stalled: number;
-    /** What a single piece beyond `slowReader` is charged to, by Node's request. */
+    /** The memory account charged for a single piece beyond `slowReader`, by Node's request object. */
     account?(request: unknown): Account;
   };
   /** Authenticates a request. Throws `unauthorized`, `forbidden` or `rate_limited`. */
   caller(request: unknown): Caller;
   /** Throws `forbidden` unless the caller may use the agent. */
   permit(caller: Caller, agent: string): void;
-  /** Throws `forbidden` unless the request's caller has the scope. Calls through `runsFor` are checked already. */
+  /** Throws `forbidden` unless the request's caller has the scope. Not needed for calls through `runsFor`. */
   demand(request: unknown, scope: Scope): void;
-  /** What the request's caller may do. */
+  /** The request's caller's scopes. */
   scopes(request: unknown): readonly Scope[];
   /**
    * Runs scoped to the request's caller: enforces permitted agents, rate and concurrency limits, and per-caller idempotency
    * keys, and refuses new runs with `unavailable` when the service is full.
    */
   runsFor(request: unknown): Runs;
-  /** The limit of requests as it stood when this request was counted. Reads are not counted. */
+  /** State of the request rate limit when this request was counted. Reads are not counted. */
   requestRate?(request: unknown): RateState | undefined;
-  /** What the request's caller holds in memory: charge what arrives or waits outside a request's body. */
+  /** The memory account of the request's caller: charge what is received or buffered outside the request body. */
   account(request: unknown): Account;
   /** The state of the service itself, for callers with the scope `inspect`. */
   readonly inspect: Inspect;

@@ -8,7 +8,7 @@ export interface Clock {
   monotonic(): number;
   /** Calls back once after `ms`; the returned function cancels. */
   after(ms: number, callback: () => void): () => void;
-  /** Calls back in the next turn of the event loop, after the I/O that is due. */
+  /** Calls back in the next turn of the event loop, after pending I/O. */
   turn(callback: () => void): void;
 }
 export const Clock = token<Clock>("Clock");

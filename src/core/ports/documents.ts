@@ -4,18 +4,18 @@ import { VenturiError } from "../errors/errors.ts";
 import type { KeyValue, KeyValues } from "../journal/key-values.ts";
 import { MemoryScope, PatchOperation } from "../run/memory-events.ts";
 
-/** A document of working memory as a tool offers it: one for each session, user or agent. */
+/** A working memory document offered by a tool: one per session, user or agent. */
 export interface MemoryDocument {
   readonly name: string;
   readonly scope: MemoryScope;
   /** JSON Schema of the value. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly description?: string;
-  /** Largest value, characters of JSON. */
+  /** Maximum size as JSON, characters. */
   readonly most: number;
 }
 
-/** Whose document. `owner`: the session, the user or the agent. */
+/** Identifies a document. `owner`: the session, user or agent. */
 export interface DocumentPlace {
   readonly tenant: string;
   readonly scope: MemoryScope;
@@ -26,14 +26,14 @@ export interface DocumentPlace {
 const Change = z.strictObject({
   version: z.number().int(),
   at: z.number(),
-  /** Id of the key that changed it, or that started the run that did. */
+  /** Id of the API key that changed it, or that started the run that did. */
   by: z.string().exactOptional(),
-  /** The agent, the run and its call. */
+  /** The agent, run and call that made the change. */
   agent: z.string().exactOptional(),
   run: z.string().exactOptional(),
   call: z.string().exactOptional(),
   why: z.string().exactOptional(),
-  /** Absent when the whole value was replaced, or when the patch is too long to be kept. */
+  /** Absent when the whole value was replaced or the patch is too long to keep. */
   patch: z.array(PatchOperation).exactOptional(),
 });
 export type DocumentChange = z.output<typeof Change>;
@@ -42,31 +42,31 @@ export const StoredDocument = z.strictObject({
   document: z.string(),
   scope: MemoryScope,
   owner: z.string(),
-  /** From 1; a document that was never written has 0. */
+  /** From 1; 0 for a document that was never written. */
   version: z.number().int(),
   value: z.unknown(),
-  /** The newest ones, oldest first. */
+  /** The most recent changes, oldest first. */
   changes: z.array(Change),
 });
 export type StoredDocument = z.output<typeof StoredDocument>;
 
 export interface ChangeRequest {
-  /** The value after the change. Throws to refuse it. Called again when somebody else was faster. */
+  /** Computes the new value; throws to refuse. Called again if another write came first. */
   next(before: StoredDocument | undefined): unknown;
   readonly change: Omit<DocumentChange, "version">;
-  /** The version that is changed, if it has to be a certain one. */
+  /** Required current version, if any. */
   readonly version?: number;
 }
 
 const op = "memory.change";
 const space = "memory";
 const mostChanges = 50;
-/** Of a patch that is kept with the change, and of all changes together, characters. */
+/** Maximum length of a kept patch, and of all changes together, characters. */
 const longestPatch = 4_000;
 const longestChanges = 64_000;
 const tries = 20;
 
-/** Documents of working memory, beside the journal. A change is a compare-and-set, so that replicas never lose one. */
+/** Working memory documents, in the journal's key-value store. Changes are compare-and-set, so that replicas never lose one. */
 export class Documents {
   readonly #values: KeyValues;
 
@@ -80,7 +80,7 @@ export class Documents {
     return found && read(found);
   }
 
-  /** The document after the change. One that the same call of the same run has made before is not made again. */
+  /** The document after the change. A change already made by the same call of the same run is not repeated. */
   async change(place: DocumentPlace, { next, change, version }: ChangeRequest): Promise<StoredDocument> {
     const { document, scope, owner } = place;
     const key = keyOf(place);
@@ -106,7 +106,7 @@ export class Documents {
     );
   }
 
-  /** Documents of one owner, or of all in that scope. */
+  /** Documents of one owner, or of all owners in the scope. */
   async *all(
     place: Pick<DocumentPlace, "tenant" | "scope"> & { readonly owner?: string },
   ): AsyncGenerator<StoredDocument> {
@@ -124,7 +124,7 @@ export class Documents {
     }
   }
 
-  /** How many there were. */
+  /** Returns how many were removed. */
   async remove(place: Omit<DocumentPlace, "document"> & { readonly document?: string }): Promise<number> {
     let removed = 0;
     for await (const { document } of this.all(place)) {
@@ -149,7 +149,7 @@ const changed = (version: number): VenturiError =>
     details: { version },
   });
 
-/** Without the oldest ones and the longest patches, so that a value never outgrows its key. */
+/** Drops the oldest changes and the longest patches, so that the value stays within its limit. */
 function kept(changes: readonly DocumentChange[]): DocumentChange[] {
   const newest = changes.slice(-mostChanges).map((change) => {
     if (change.patch === undefined || JSON.stringify(change.patch).length <= longestPatch) return change;
@@ -171,7 +171,7 @@ const keyOf = (place: DocumentPlace): string => `${prefixOf(place)}${part(place.
 const prefixOf = ({ tenant, scope, owner }: { tenant: string; scope: MemoryScope; owner?: string }): string =>
   `${part(tenant)}/${scope}/${owner === undefined ? "" : `${part(owner)}/`}`;
 
-/** Keys have 512 characters: a long name is its hash. An encoded one never begins with `!`. */
+/** Keys are limited to 512 characters, so a long name is replaced by its hash. An encoded name never starts with `!`. */
 function part(name: string): string {
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll("!", "%21");
   return encoded.length <= 128 ? encoded : `!${createHash("sha256").update(name).digest("hex")}`;

@@ -1,23 +1,23 @@
 import type { GuardActions, GuardDirection } from "../run/guard-verdict.ts";
 
-/** Takes a text apart: together, the pieces given to it are the text. */
+/** Receives a text in pieces; together they are the whole text. */
 export interface ScanSink {
   plain(text: string): void;
-  /** `continues`: it belongs to the finding before. */
+  /** `continues`: the piece belongs to the previous finding. */
   found(text: string, rule: string, continues: boolean): void;
 }
 
-/** Reads one text, in whatever pieces it comes, and gives each character to its sink as soon as it is decided. */
+/** Scans a text that arrives in arbitrary pieces and passes each character to its sink as soon as it is decided. */
 export interface TextScanner {
   push(text: string): void;
-  /** Nothing follows. */
+  /** The text is complete. */
   end(): void;
 }
 
 export interface JudgeContext {
   readonly run: string;
   readonly direction: GuardDirection;
-  /** How many runs called each other on the way to this one. */
+  /** How many calling runs are above this one. */
   readonly depth: number;
   readonly signal: AbortSignal;
 }
@@ -27,15 +27,15 @@ export interface Judgement {
   readonly reason?: string;
 }
 
-/** Finds what should not pass. What becomes of it is the configuration's: `block`, `redact`, `ask` or `log`. */
+/** Finds content that should not pass. The configuration decides what happens: `block`, `redact`, `ask` or `log`. */
 export interface ContentGuard {
-  /** The result must not depend on how the text is cut. Called for each text, synchronously. */
+  /** Creates a scanner for one text. Synchronous; the result must not depend on how the text is split. */
   scanner?(sink: ScanSink): TextScanner;
-  /** Judges a text as a whole, while the run goes on. */
+  /** Judges a complete text, in parallel with the run. */
   judge?(text: string, context: JudgeContext): Promise<Judgement>;
 }
 
-/** A guard of an agent, and what becomes of its findings. */
+/** A guard of an agent, and the action for its findings. */
 export interface ActiveGuard {
   readonly name: string;
   readonly guard: ContentGuard;

@@ -1,6 +1,6 @@
 import { VenturiError } from "../errors/errors.ts";
 
-/** Whether a call is aborted because its run is parked or moves to another worker, which goes on with what the call began. */
+/** Whether a call is aborted because its run is parked or moves to another worker, which will continue the call's work. */
 export const isHandover = (reason: unknown): boolean =>
   VenturiError.isInstance(reason) &&
   (reason.details?.parked === true || ["shutting_down", "journal_failed", "conflict"].includes(reason.code));

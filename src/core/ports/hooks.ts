@@ -8,26 +8,26 @@ export interface HookContext {
   readonly run: string;
   readonly agent: string;
   readonly session?: string;
-  /** What the agent's `provide` made of the run's context, or that context as it is stored. */
+  /** The result of the agent's `provide`, or the stored context if it has none. */
   readonly context: unknown;
   readonly signal: AbortSignal;
-  /** How many runs called each other on the way to this one. */
+  /** How many calling runs are above this one. */
   readonly depth: number;
-  /** Writes down what a guard decided, as an event of the run. */
+  /** Records a guard's decision as an event of the run. */
   decided(verdict: GuardVerdict & { readonly call?: string; readonly round?: number }): void;
-  /** Asks a person. One answered before a restart is not asked again: the `id` says whether it is the same question. */
+  /** Asks a person. A question already answered before a restart is recognised by its `id` and not asked again. */
   ask(question: Question): Promise<Verdict>;
   /** Ends the run with this error, whatever it is doing. */
   stop(error: VenturiError): void;
 }
 
-/** Changes a text while it is being written. How the text is cut into pieces should not matter. */
+/** Changes a text while it streams. The result should not depend on how the text is split. */
 export interface TextFilter {
-  /** Takes the next piece; returns what can be shown by now. */
+  /** Takes the next piece; returns what can already be shown. */
   push(text: string): string;
-  /** Something other than text follows: what was held back is decided now, unless a person has to. */
+  /** Something other than text follows: returns what was held back, unless a person has to decide about it. */
   flush(): string;
-  /** Nothing follows. A promise is awaited before the generation, or the tool's output, counts as finished. */
+  /** The text is complete. A promise is awaited before the generation, or the tool's output, counts as finished. */
   end(): string | Promise<string>;
 }
 
@@ -37,14 +37,14 @@ export interface ToolHookCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** The output of a call, in place of the tool's. */
+/** Output of a call that replaces the tool's. */
 export interface StandIn {
   readonly output: unknown;
 }
 
 const names = new WeakMap<Hooks, string>();
 
-/** Remembers whose hooks these are, for errors and for where a run's time went. */
+/** Names the hooks' plugin, for errors and for time accounting. */
 export function nameHooks(hooks: Hooks, name: string): Hooks {
   names.set(hooks, name);
   return hooks;
@@ -68,19 +68,19 @@ export interface Hooks {
     context: HookContext & { round: number },
   ): Promise<GenerationRequest | undefined> | GenerationRequest | undefined;
   /**
-   * A filter for a text that streams: what the model says or thinks in one generation, or what a tool tells while it runs. What it
-   * leaves out is neither sent nor stored. A VenturiError thrown by it ends the run.
+   * Creates a filter for a streaming text: the model's answer or reasoning in one generation, or a tool's progress. What it removes is
+   * neither sent nor stored. A VenturiError it throws ends the run.
    */
   filter?(of: "output" | "reasoning" | "results", context: HookContext & { round: number }): TextFilter | undefined;
   /**
-   * The call as it is shown, stored and made, once its arguments are complete; nothing of them is shown before. A VenturiError
-   * rejects the call.
+   * Returns the call as it is shown, stored and executed, once its arguments are complete; nothing is shown before. A VenturiError rejects
+   * the call.
    */
   sealed?(call: ToolHookCall, context: HookContext & { round: number }): ToolHookCall | undefined;
-  /** A reason to ask a person before the call is made. */
+  /** Returns a reason if a person has to approve the call. */
   approval?(call: ToolHookCall, context: HookContext & { round: number }): string | undefined;
   afterGeneration?(generation: Generation, context: HookContext & { round: number }): Promise<void> | void;
-  /** `{ output }` stands in for the tool, which is then not called. */
+  /** `{ output }` replaces the tool's result; the tool is not called. */
   beforeTool?(
     call: ToolHookCall,
     context: HookContext & { round: number },

@@ -9,24 +9,24 @@ export const Sample = z.strictObject({
   /** Runs that ended in the interval, and how many of them failed. */
   ended: z.number().int(),
   failed: z.number().int(),
-  /** Runs executing at its end, and readers of runs. */
+  /** Executing runs and connected readers at the interval's end. */
   active: z.number().int(),
   followers: z.number().int(),
-  /** Runs of the whole journal that no worker has taken up yet; absent when it cannot tell. */
+  /** Runs in the journal that no worker has claimed; absent if unknown. */
   queued: z.number().int().exactOptional(),
-  /** Duration of the runs that ended; absent when none did. */
+  /** Durations of the runs that ended; absent when none did. */
   p50: z.number().exactOptional(),
   p95: z.number().exactOptional(),
   /** Mean wait for a model's first token in the rounds of those runs. */
   firstToken: z.number().exactOptional(),
   inputTokens: z.number(),
   outputTokens: z.number(),
-  /** USD, of the runs that ended and whose cost is known; absent when none is. */
+  /** USD, of ended runs whose cost is known; absent when there is none. */
   cost: z.number().exactOptional(),
-  /** Runs that waited before they asked a model again, and that went on to another model. */
+  /** Runs that waited to retry a model, and runs that failed over to another model. */
   retried: z.number().int(),
   failedOver: z.number().int(),
-  /** Commits to the journal, and their mean and longest duration. */
+  /** Commits to the journal, with their mean and longest duration. */
   commits: z.number().int(),
   commitMs: z.number().exactOptional(),
   longestCommitMs: z.number().exactOptional(),
@@ -41,11 +41,11 @@ const BreakerState = z.enum(["closed", "open", "half-open"]);
 const Provider = z.strictObject({
   name: z.string(),
   type: z.string(),
-  /** The worst of its models' breakers and of that of its connections. */
+  /** The worst state among its models' breakers and its connection breaker. */
   breaker: BreakerState,
-  /** Until an open breaker lets a call through again. */
+  /** Until an open breaker lets a call through. */
   leftMs: z.number(),
-  /** The breakers that are not closed. Without a model: no connection can be made. */
+  /** The breakers that are not closed. Without `model`: the provider cannot be reached. */
   open: z
     .array(
       z.strictObject({
@@ -70,20 +70,20 @@ const ToolEntry = z.strictObject({
 });
 
 const ProcessEntry = z.strictObject({
-  /** Place among the processes, from 1. */
+  /** Number of the process, from 1. */
   number: z.number().int(),
   pid: z.number().int(),
   status: z.string(),
   startedAt: z.number(),
-  /** How often the process in this place was replaced because it ended by itself. */
+  /** How often the process with this number was replaced after ending unexpectedly. */
   restarts: z.number().int(),
-  /** Runs under way; absent when it did not answer. */
+  /** Executing runs; absent when it did not answer. */
   runs: z.number().int().exactOptional(),
 });
 
-/** Workers of the journal: processes of this service and of its replicas. */
+/** The journal's workers: processes of this service and its replicas. */
 const Replicas = z.strictObject({
-  /** False: the journal cannot tell of workers. */
+  /** False: the journal cannot list workers. */
   known: z.boolean(),
   workers: z.array(
     z.strictObject({
@@ -91,15 +91,15 @@ const Replicas = z.strictObject({
       pid: z.number().int().exactOptional(),
       silentMs: z.number(),
       runs: z.number().int(),
-      /** The process that answers. */
+      /** Whether it is the answering process. */
       own: z.boolean(),
-      /** Heard of within the lease; otherwise it has ended or hangs, and others take its runs over. */
+      /** Seen within its lease; otherwise it has ended or hangs, and its runs are taken over. */
       alive: z.boolean(),
     }),
   ),
 });
 
-/** The state of the process that answers, and of what it uses. */
+/** State of the answering process and of what it uses. */
 export const ServiceView = z.strictObject({
   version: z.string(),
   node: z.string(),
@@ -107,7 +107,7 @@ export const ServiceView = z.strictObject({
   startedAt: z.number(),
   uptimeMs: z.number(),
   ready: z.boolean(),
-  /** Why it takes no runs. */
+  /** Why it accepts no runs. */
   reason: z.string().exactOptional(),
   revision: z.strictObject({
     hash: z.string(),
@@ -119,17 +119,17 @@ export const ServiceView = z.strictObject({
   journal: z.strictObject({ type: z.string(), digests: z.boolean(), pingMs: z.number().exactOptional() }),
   eventLoop: z.strictObject({ blockedMs: z.number(), longestMs: z.number() }),
   runs: z.strictObject({ active: z.number().int(), followers: z.number().int() }),
-  /** Unfinished runs of the journal, of all processes; absent when it does not answer. */
+  /** Unfinished runs in the journal; absent when it does not respond. */
   backlog: z
     .strictObject({
       ready: z.number().int(),
       running: z.number().int(),
       waiting: z.number().int(),
-      /** Runs that could go on, but whose agent is not configured here. */
+      /** Claimable runs whose agent is not configured here. */
       unexecutable: z.array(z.strictObject({ agent: z.string(), runs: z.number().int() })),
     })
     .exactOptional(),
-  /** Of the service on this machine, under its supervisor; the one that answers without one. */
+  /** Processes of the service on this machine; without a supervisor only the answering one. */
   processes: z.array(ProcessEntry),
   replicas: Replicas,
   agents: z.array(z.string()),
@@ -138,21 +138,21 @@ export const ServiceView = z.strictObject({
   tools: z.array(ToolEntry),
   channels: z.array(z.strictObject({ name: z.string(), type: z.string() })),
   plugins: z.array(z.string()),
-  /** As `venturi config show` prints it: secrets masked, with the origin of each value. For keys that may `metrics` too. */
+  /** As `venturi config show` prints it: secrets masked, with the origin of each value. Only for keys with the scope `metrics`. */
   config: z.string().exactOptional(),
 });
 export type ServiceView = z.output<typeof ServiceView>;
 named("ServiceView", ServiceView);
 
-/** Bytes of a provider's stream next to what they were decoded to. */
+/** A provider's bytes next to the deltas decoded from them. */
 export const DecodedWire = z.strictObject({
   wire: z.string(),
   size: z.number().int(),
   chunks: z.array(z.strictObject({ offset: z.number().int(), text: z.string(), deltas: z.array(z.unknown()) })),
-  /** Tolerated deviations from the wire's documentation, by name, and what each means. */
+  /** Tolerated deviations from the wire format by name, and their meaning. */
   quirks: z.record(z.string(), z.number().int()),
   notes: z.record(z.string(), z.string()),
-  /** The recording is longer than what is shown. */
+  /** The recording is longer than shown. */
   cut: z.boolean(),
 });
 export type DecodedWire = z.output<typeof DecodedWire>;
@@ -160,12 +160,12 @@ export type DecodedWire = z.output<typeof DecodedWire>;
 /** What channels can show of the service itself. */
 export interface Inspect {
   service(options: { readonly config: boolean }): Promise<ServiceView>;
-  /** Samples of the last hour after this time, oldest first, and their distance, ms. */
+  /** Samples of the last hour after this time, oldest first, and their interval, ms. */
   series(after: number): { readonly every: number; readonly samples: readonly Sample[] };
-  /** Keys in it masked, as in what `mask` gives. */
+  /** Decodes with keys masked, as by `mask`. */
   decode(kept: KeptWire): Promise<DecodedWire>;
-  /** The same stream with keys masked, byte for byte. */
+  /** The same stream with keys masked, at the same length. */
   mask(kept: KeptWire): KeptWire;
-  /** A simulator's scenario, as YAML, that plays a run's model again. */
+  /** A simulator scenario, as YAML, that replays the run's model. */
   fixture(events: readonly RunEvent[]): Promise<string>;
 }

@@ -6,7 +6,7 @@ export interface Log {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** The same log with its debug lines, whatever its level: for a run that asked for them. Absent: this one. */
+  /** The same log including debug lines, whatever its level: for a run that asked for them. Absent: use this one. */
   readonly verbose?: Log;
 }
 export const Log = token<Log>("Log");

@@ -2,7 +2,7 @@ import { VenturiError } from "../errors/errors.ts";
 import type { MemoryScope } from "../run/memory-events.ts";
 import type { Runs } from "./runs.ts";
 
-/** Whose memory: `owner` is a session, a user or an agent of the tenant. */
+/** Identifies a memory: `owner` is a session, user or agent of the tenant. */
 export interface MemoryPlace {
   readonly tenant: string;
   readonly scope: MemoryScope;
@@ -15,10 +15,10 @@ interface Asking {
   readonly session?: string;
 }
 
-/** Runs whose tenant and user are remembered: each round asks for them. */
+/** How many runs' tenants and users are cached; every round needs them. */
 const most = 1_000;
 
-/** Whose memory a run uses. */
+/** Finds whose memory a run uses. */
 export class MemoryOwners {
   readonly #runs: () => Runs;
   readonly #known = new Map<string, { readonly tenant: string; readonly user: string | undefined }>();
@@ -27,7 +27,7 @@ export class MemoryOwners {
     this.#runs = runs;
   }
 
-  /** Undefined when the run has no session, or nobody said for whom it is. */
+  /** Undefined when the run has no session, or no user. */
   async find(scope: MemoryScope, { run, agent, session }: Asking): Promise<MemoryPlace | undefined> {
     const { tenant, user } = await this.#of(run);
     const owner = scope === "agent" ? agent : scope === "session" ? session : user;

@@ -1,24 +1,24 @@
 import { wordsOf } from "../run/digest.ts";
 import type { FoundNote, Note } from "./memory.ts";
 
-/** Words of one query that are looked for. */
+/** Maximum words used of one query. */
 const mostTerms = 32;
-/** Notes with one word that are looked at, the newest: a word that more of them have tells little. */
+/** Maximum notes examined per word, newest first: a more frequent word says little. */
 export const mostWithTerm = 500;
-/** Notes whose texts are compared with a query. */
+/** Maximum notes whose texts are compared with a query. */
 const mostCompared = 200;
-/** Newest vectors of a place that are compared where the store cannot compare them itself. */
+/** Maximum vectors compared per place, newest first, if the store cannot compare them itself. */
 export const mostVectors = 2_000;
-/** Of reciprocal rank fusion; from the paper by Cormack, Clarke and Büttcher (2009). */
+/** Constant of reciprocal rank fusion, from Cormack, Clarke and Büttcher (2009). */
 const fusion = 60;
 
 /**
- * A text as words that can be compared: folded case and accents, no plurals of English, pairs of characters where a script has no
- * spaces. Letters and digits only, so that no word is syntax anywhere.
+ * Splits a text into comparable words: case and accents folded, English plurals removed, character pairs for scripts without spaces. Only
+ * letters and digits, so that no word is query syntax.
  */
 export const termsOf = (text: string): string[] => wordsOf(text.toWellFormed()).flatMap(termsOfWord);
 
-/** The words of a query, each once. */
+/** The distinct words of a query. */
 export const queryTerms = (text: string): string[] => [...new Set(termsOf(text))].slice(0, mostTerms);
 
 function termsOfWord(word: string): string[] {
@@ -33,17 +33,17 @@ function termsOfWord(word: string): string[] {
 const longestTerm = 64;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 
-/** Harman's S-stemmer: the same on both sides, so that it does no harm to other languages. */
+/** Harman's S-stemmer; applied to texts and queries alike, so it does no harm in other languages. */
 function singular(word: string): string {
   if (word.length < 4 || !word.endsWith("s")) return word;
   if (word.endsWith("ies")) return word.endsWith("eies") || word.endsWith("aies") ? word : `${word.slice(0, -3)}y`;
   return word.endsWith("us") || word.endsWith("ss") ? word : word.slice(0, -1);
 }
 
-/** Which notes of a place have a word: numbers of notes, at most `mostWithTerm`, the newest. */
+/** Looks up the notes of a place that contain a word: note numbers, the newest `mostWithTerm` at most. */
 export type WithTerm = (term: string) => readonly number[];
 
-/** Numbers of the notes that are worth a comparison: those with the rarest words first. */
+/** Numbers of the notes worth comparing, those with the rarest words first. */
 export function candidates(terms: readonly string[], notes: number, withTerm: WithTerm): number[] {
   const weights = new Map<number, number>();
   for (const term of terms) {
@@ -58,7 +58,7 @@ export function candidates(terms: readonly string[], notes: number, withTerm: Wi
 const rarity = (found: number, notes: number): number =>
   Math.log(1 + (Math.max(found, notes) - found + 0.5) / (found + 0.5));
 
-/** By Okapi BM25 over these notes alone, best first; those without any of the words are left out. */
+/** Ranks by Okapi BM25 over these notes only, best first; notes without any of the words are left out. */
 export function byWords<Each extends Pick<Note, "text" | "at" | "id">>(
   notes: readonly Each[],
   terms: readonly string[],
@@ -88,14 +88,14 @@ export function byWords<Each extends Pick<Note, "text" | "at" | "id">>(
 const newer = (left: Pick<Note, "at" | "id">, right: Pick<Note, "at" | "id">): number =>
   right.at - left.at || (left.id < right.id ? -1 : 1);
 
-/** Both of length 1. */
+/** Both have unit length. */
 export function cosine(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let index = 0; index < left.length; index++) sum += (left[index] ?? 0) * (right[index] ?? 0);
   return sum;
 }
 
-/** Reciprocal rank fusion: what is near the top of both lists comes first. */
+/** Reciprocal rank fusion: notes near the top of both lists come first. */
 export function fused(lists: readonly (readonly Note[])[], top: number): FoundNote[] {
   const scores = new Map<string, { note: Note; score: number }>();
   for (const list of lists) {

@@ -1,6 +1,6 @@
 import type { Note } from "./memory.ts";
 
-/** A note as databases have it. */
+/** A note as a database row. */
 export interface NoteRow {
   readonly id: string;
   readonly scope: string;
@@ -15,7 +15,7 @@ export interface NoteRow {
 export function noteIn({ id, scope, owner, text, at, by, agent, run }: NoteRow): Note {
   return {
     id,
-    scope: scope as Note["scope"], // as it was put
+    scope: scope as Note["scope"], // Stored from a Note.
     owner,
     text,
     at,

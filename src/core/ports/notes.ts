@@ -8,7 +8,7 @@ import type { ErasedNotes, FoundNote, MemoryStore, Note, NotePage, NoteVector, P
 import type { MemoryPlace } from "./memory-owners.ts";
 import type { Registry } from "./registries.ts";
 
-/** Makes vectors of texts. */
+/** Computes vectors of texts. */
 export interface Embedder {
   /** `provider/model`. */
   readonly model: string;
@@ -16,22 +16,22 @@ export interface Embedder {
 }
 
 export interface NoteBounds {
-  /** Characters of a text. */
+  /** Maximum characters of a text. */
   readonly longest: number;
-  /** Notes of one owner. */
+  /** Maximum notes per owner. */
   readonly most: number;
-  /** Least cosine by which a vector counts as near. */
+  /** Minimum cosine similarity for a match. */
   readonly near: number;
   /** How long a put or a search may take, ms. */
   readonly timeout: number;
 }
 
-/** What making the vectors used. */
+/** Usage of the embedding. */
 export interface Embedded {
   readonly model?: string;
   readonly usage?: Usage;
   readonly cost?: number;
-  /** Why there is no vector: only words were stored or compared. */
+  /** Why there is no vector; only words were stored or compared. */
   readonly error?: VenturiError;
 }
 
@@ -39,7 +39,7 @@ export interface NoteQuery {
   readonly places: readonly MemoryPlace[];
   readonly text: string;
   readonly top: number;
-  /** For whom. */
+  /** The run that asks. */
   readonly run?: string;
   readonly traceparent?: string | undefined;
   readonly signal?: AbortSignal;
@@ -53,15 +53,15 @@ export interface PutOptions {
 
 export type NewNote = Pick<Note, "id" | "text" | "at" | "by" | "agent" | "run">;
 
-/** Results of one search at most. */
+/** Maximum results per search. */
 export const mostFound = 50;
-/** Characters of a query that are looked at. */
+/** Maximum characters used of a query. */
 export const longestQuery = 2_000;
-/** Characters of an owner's name. */
+/** Maximum characters of an owner's name. */
 const longestOwner = 1_024;
 const noteId = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Notes of one store: its bounds are kept, and texts get vectors where a model is named for it. */
+/** Notes of one store: enforces its limits and adds vectors if it has an embedding model. */
 export class Notes {
   readonly name: string;
   readonly bounds: NoteBounds;
@@ -81,7 +81,7 @@ export class Notes {
     this.#clock = parts.clock;
   }
 
-  /** `keep`: a note with this id stays as it is. */
+  /** `keep`: an existing note with this id stays unchanged. */
   async put(
     { tenant, scope, owner }: MemoryPlace,
     { text, ...note }: NewNote,
@@ -142,7 +142,7 @@ export class Notes {
     return this.#inTime("memory.remove", undefined, () => this.#store.erase(which));
   }
 
-  /** A model that does not answer costs the vector, not the note. */
+  /** If the model fails, the note is stored without a vector. */
   async #vectorOf(text: string, signal: AbortSignal): Promise<Embedded & { vector?: { vector: NoteVector } }> {
     const embedder = this.#embedder;
     if (embedder === undefined) return {};
@@ -185,14 +185,14 @@ export class Notes {
   }
 }
 
-/** What a call puts: the same however often the call is repeated. */
+/** Id of the note that a call stores; the same when the call is repeated. */
 export const noteOfCall = (idempotencyKey: string): string =>
   createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 32);
 
 const within = (traceparent: string | undefined): { traceparent?: string } =>
   traceparent === undefined ? {} : { traceparent };
 
-/** Not every store takes zero bytes and half surrogate pairs. */
+/** Some stores reject NUL characters and lone surrogates. */
 const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
 
 function mustBeId(op: string, id: string): void {
@@ -209,12 +209,12 @@ function mustBeOwner(op: string, owner: string): void {
   );
 }
 
-/** Of length 1; undefined when it has no direction. */
+/** Scales to unit length; undefined for a zero vector. */
 function unit(vector: readonly number[]): Float32Array | undefined {
   const length = Math.hypot(...vector);
   return Number.isFinite(length) && length > 0 ? Float32Array.from(vector, (value) => value / length) : undefined;
 }
 
-/** Notes by the entry of `memories`. */
+/** Note stores by entry of `memories`. */
 export type MemoryRegistry = Registry<Notes>;
 export const MemoryRegistry = token<MemoryRegistry>("MemoryRegistry");

@@ -12,9 +12,9 @@ export interface PipelineWork {
   readonly log: RunLog;
   /** Events written before the claim. */
   readonly history: readonly RunEvent[];
-  /** What it uses, as far as it is not stored yet; absent where nobody asks. */
+  /** Usage not stored yet; absent if nobody needs it. */
   readonly billing?: Billing;
-  /** The time of the run's events. */
+  /** Clock for the run's events. */
   readonly now: () => number;
   readonly signals: SignalFeed;
   /** Ownership is lost: stop and write nothing more. */
@@ -25,16 +25,16 @@ export interface PipelineWork {
   readonly gate?: () => Promise<void> | undefined;
   /** Channel of that follower. */
   readonly reader?: () => string | undefined;
-  /** Why the runs of its agent wait, if they do. */
+  /** Why the runs of its agent are paused, if they are. */
   readonly agentPause?: () => AgentPause | undefined;
-  /** How much of its time in the queue the agent was paused: from so many ms ago, for so many ms. */
+  /** How long of its time in the queue the agent was paused: starting `ago` ms ago, for `ms`. */
   readonly queuedPaused?: () => { readonly ago: number; readonly ms: number } | undefined;
-  /** Takes how to ask what the run waits for, while it goes on. */
+  /** Receives a function that tells what the executing run waits for. */
   readonly live?: (doing: () => Doing | undefined) => void;
 }
 export const PipelineWork = token<PipelineWork>("PipelineWork");
 
-/** Carries one run from the model's stream through deltas and tool calls to its log. */
+/** Executes one run: from the model's stream through deltas and tool calls to its log. */
 export interface StreamPipeline {
   run(): Promise<void>;
 }

@@ -42,7 +42,7 @@ export interface PluginContext {
   plugin(name: string): Promise<AnyPlugin>;
 }
 
-/** What is known about the config during validation. */
+/** The parts of the config that are known during validation. */
 export interface CheckContext {
   /** The instance's key in the config. */
   readonly name: string;
@@ -94,11 +94,11 @@ export interface Plugin<K extends PluginKind = PluginKind, Options = never, Serv
   readonly kind: K;
   readonly description?: string;
   readonly options: z.ZodType<Options>;
-  /** Further plugins that come with it, as those of one package that share a dependency. */
+  /** Further plugins in the same package, such as those sharing a dependency. */
   readonly also?: readonly AnyPlugin[];
   /** Wire formats offered by `venturi decode`, by name. */
   readonly wires?: Readonly<Record<string, Wire>>;
-  /** Of a channel: a run in its wire, for responses that a program sends itself. */
+  /** For channels: projects a run to the channel's wire, for responses that a program sends itself. */
   readonly projection?: (run: ProjectedRun) => Projection;
   /** Validates options beyond the schema, as far as possible before the service starts. */
   check?(options: Options, context: CheckContext): Promise<readonly OptionProblem[]> | readonly OptionProblem[];
@@ -135,5 +135,5 @@ export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Ser
     );
   }
   const plugin = { api: pluginApi, ...definition };
-  return plugin as Plugin<K, z.output<Schema>, Server>; // the schema's output is what create takes, by the signature above
+  return plugin as Plugin<K, z.output<Schema>, Server>; // By the signature above, the schema's output is what `create` takes.
 }

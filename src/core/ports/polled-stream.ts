@@ -30,8 +30,8 @@ export abstract class PolledStream<T> implements AsyncIterableIterator<T, undefi
 }
 
 /**
- * The stream itself if it can be polled, whichever copy of this package made it; otherwise a poll over its iterator, which
- * fails as soon as the signal aborts even if the iterator ignores it.
+ * Returns the stream itself if it can be polled, whichever copy of this package created it; otherwise polls its iterator, failing as soon
+ * as the signal aborts even if the iterator ignores it.
  */
 export function polled<T>(stream: AsyncIterable<T>, signal?: AbortSignal): PolledStream<T> {
   return isPolled(stream) ? stream : new PolledIterator(stream[Symbol.asyncIterator](), signal);

@@ -1,8 +1,8 @@
-/** A limit per minute as it stands: of requests or of tokens. */
+/** Current state of a per-minute limit on requests or tokens. */
 export interface RateState {
   readonly of: "requests" | "tokens";
   readonly most: number;
   readonly left: number;
-  /** When there is room for all of it again, ms from now. */
+  /** When the full limit is available again, ms from now. */
   readonly resetMs: number;
 }

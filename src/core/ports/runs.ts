@@ -28,15 +28,15 @@ export interface AgentInfo {
   /** Models a call may select instead. */
   readonly models: readonly string[];
   readonly tools: readonly ToolSpec[];
-  /** Documents of working memory. */
+  /** Working memory documents. */
   readonly memory?: readonly MemoryDocument[];
-  /** Entries of `memories` that it uses. */
+  /** Entries of `memories` that the agent uses. */
   readonly stores?: readonly string[];
   /** JSON Schema of its input variables. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   /** Hash of what models and the journal see of it. */
   readonly revision?: string;
-  /** Its runs wait. */
+  /** Set while the agent is paused. */
   readonly paused?: AgentPause;
 }
 
@@ -45,7 +45,7 @@ export type Compat = "report" | "strict";
 
 export interface TokenCount {
   readonly tokens: number;
-  /** Counted by the model's vendor, or estimated from the text's length. */
+  /** Counted by the vendor, or estimated from the text length. */
   readonly source: "reported" | "estimated";
 }
 
@@ -60,7 +60,7 @@ export interface StartOptions {
   readonly tenant?: string;
   /** Caller of the run. A sub-run always counts towards its parent's caller. */
   readonly caller?: RunRequest["caller"];
-  /** How long the start waited for a free slot, ms: part of the run's time. */
+  /** How long the start waited for a free slot, ms; counts as part of the run's time. */
   readonly waitedMs?: number;
   /** Idempotency key, unique within the tenant. */
   readonly key?: string;
@@ -70,9 +70,9 @@ export interface StartOptions {
   readonly context?: unknown;
   /** `strict`: reject with `invalid_input` if any field cannot reach a model of the agent. */
   readonly compat?: Compat;
-  /** The run is a shadow of this entry of `models`. */
+  /** Marks the run as a shadow for this entry of `models`. */
   readonly shadow?: string;
-  /** What the request holds in memory: shared with the run until it ends here. */
+  /** Memory held by the request; shared with the run until it ends here. */
   readonly held?: Charge | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface EmbedInput extends Omit<EmbedRequest, "model"> {
 }
 
 export interface Embedded extends Embeddings {
-  /** USD, where it is known. */
+  /** USD, if known. */
   readonly cost?: number;
   /** Request fields that did not reach the model. */
   readonly warnings: readonly string[];
@@ -95,7 +95,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** For delivery metrics. */
   readonly channel?: string;
-  /** Only watches: a paced run does not wait for this follower. */
+  /** Only watches: a paced run does not wait for this reader. */
   readonly passive?: boolean;
 }
 
@@ -103,7 +103,7 @@ export interface EventQuery {
   /** Events after this seq; 0: from the start. */
   readonly after?: number;
   readonly limit?: number;
-  /** Without the pieces of streams: deltas, tool output, activity of the provider. */
+  /** Only steps: without deltas, tool output and provider activity. */
   readonly steps?: boolean;
 }
 
@@ -113,10 +113,10 @@ export interface EventPage {
   readonly next?: number;
 }
 
-/** What a run that goes on waits for, and for how long already, where its events cannot tell. */
+/** What an unfinished run waits for, and since how long, where its events cannot tell. */
 export interface Doing extends Charged {
   readonly ms: number;
-  /** Nobody can go on with it. */
+  /** No worker can continue it. */
   readonly stranded?: true;
 }
 
@@ -125,20 +125,20 @@ export interface Runs {
   /** Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. */
   start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
   /**
-   * Starts a new run that begins with this run's events up to a step and goes on from there, with changes. Nothing is done
-   * twice: by default calls the original made get its results. Rejects with `invalid_input` if `after` is no step. With a
-   * `key`, a second fork of the run finds the first.
+   * Starts a new run that begins with this run's events up to a step and continues with changes. By default no effect is repeated: calls
+   * the original made get its results. Rejects with `invalid_input` if `after` is not a step. With a `key`, a second fork of the run finds
+   * the first.
    */
   fork(run: string, request: z.input<typeof ForkRequest>, options?: StartOptions): Promise<{ run: string }>;
-  /** Yields every event after `after`, in committed batches, then live; ends after the terminal event. */
+  /** Yields all events after `after` in committed batches, first stored, then live; ends after the terminal event. */
   follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
   /** A page of the run's committed events, without waiting for more. */
   events(run: string, query?: EventQuery): Promise<EventPage>;
-  /** What happens in all runs, from now on, until `signal` aborts. Begins with `feed.opened`. */
+  /** A live feed of all runs until `signal` aborts. Begins with `feed.opened`. */
   feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
   get(run: string): Promise<RunRow>;
   list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
-  /** What generations used and cost, in sums that outlive the runs. */
+  /** Usage and cost of generations, in sums that outlive the runs. */
   usage(query: UsageQuery): Promise<UsageRow[]>;
   /** Resolves when the terminal event is written; `details` become part of its error. */
   cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void>;
@@ -149,40 +149,37 @@ export interface Runs {
   signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean>;
   /** The run's open questions, oldest first. */
   pending(run: string): Promise<readonly PendingQuestion[]>;
-  /** What the run waits for now, as far as this process knows more than the events. */
+  /** What the run waits for now, if this process knows more than the events. */
   doing?(run: string): Promise<Doing | undefined>;
-  /** The time as the run's next event would have it: the clock may have been set since it began. */
+  /** The run's own time, which may differ from a clock that was set since it began. */
   now?(run: string): number | undefined;
-  /**
-   * Reads the tightest limit of tokens per minute that holds for a run, as it stands then. Undefined when the configuration has
-   * none.
-   */
+  /** Returns a function that reads the tightest per-minute token limit of a run. Undefined when there is none. */
   tokenRate?(run: string): (() => Promise<RateState | undefined>) | undefined;
   agents(): readonly AgentInfo[];
   /**
-   * All runs of the agent finish their round and wait; new ones are taken and wait too. Known to all processes of the journal, and
-   * over restarts. False when it is paused already. A run counts as the agent's that it was started with.
+   * Pauses the agent: its runs finish their round and wait, and so do new ones. Applies to all processes of the journal and survives
+   * restarts. Runs belong to the agent they were started with. False if it is already paused.
    */
   pauseAgent?(agent: string, said?: { readonly by?: string; readonly reason?: string }): Promise<boolean>;
-  /** False when it is not paused. */
+  /** False if it is not paused. */
   resumeAgent?(agent: string): Promise<boolean>;
-  /** Keeps what somebody thinks of the run: one per key, person and event, the last one. It is no part of the run's journal. */
+  /** Stores feedback about the run, one per key, person and event; a new one replaces it. Not part of the run's events. */
   giveFeedback(run: string, given: GivenFeedback, options?: Pick<StartOptions, "caller">): Promise<Feedback>;
   /** Oldest first. */
   feedback(run: string): Promise<readonly Feedback[]>;
-  /** Number of tokens the first generation of such a run would read. Starts and stores nothing. */
+  /** Input tokens of such a run's first generation. Starts and stores nothing. */
   countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;
   /** Embeds texts with the agent's model. */
   embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded>;
   /** Removes a run and everything stored for it; cancels it first if it is running. */
   remove(run: string): Promise<void>;
-  /** What a round asked its model with; `not_found` when it has no such round. */
+  /** The request of a round to its model; `not_found` when there is no such round. */
   prompt?(run: string, round: number): Promise<Prompt>;
-  /** Raw provider bytes kept of the run (`journal.keepWire`), one entry per attempt; empty when none were. */
+  /** Raw provider bytes recorded for the run (`journal.keepWire`), one entry per attempt; empty if none. */
   wires(run: string): Promise<readonly KeptWire[]>;
-  /** A blob named by the run's input or by one of its tools; `not_found` if the hash is not that run's. */
+  /** A blob referred to by the run's input or tools; `not_found` if the hash is not of this run. */
   content(run: string, hash: string): Promise<Uint8Array>;
-  /** As `content`, one piece at a time: the next is read when it is asked for. */
+  /** As `content`, one piece at a time, read on demand. */
   contentPieces(run: string, hash: string): Promise<AsyncIterable<Uint8Array>>;
 }
 export const Runs = token<Runs>("Runs");

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { KeyValue, KeyValues } from "../journal/key-values.ts";
 import { RunInput } from "../run/event-parts.ts";
 
-/** What happens when a time comes while the run of the last one is still under way. */
+/** What happens when a schedule fires while its previous run is still executing. */
 export const overlaps = ["skip", "queue", "cancel"] as const;
 
 /**
- * A schedule that was made while the service runs, by a key or by a tool; those of the configuration are in the configuration.
- * Whoever starts its runs does so with the idempotency key `schedule:NAME:TIME`, and only that makes each start happen once.
+ * A schedule created at run time, by an API key or a tool (others are in the configuration). Its runs are started with the idempotency key
+ * `schedule:NAME:TIME`, which is what makes each start happen exactly once.
  */
 export const StoredSchedule = z.strictObject({
   name: z.string(),
@@ -17,30 +17,30 @@ export const StoredSchedule = z.strictObject({
   session: z.string().exactOptional(),
   metadata: z.record(z.string(), z.unknown()).exactOptional(),
   notify: z.strictObject({ webhook: z.string(), url: z.string().exactOptional() }).exactOptional(),
-  /** A cron expression in a time zone, or one moment: ms since the epoch. */
+  /** A cron expression in a time zone, or a single time in ms since the epoch. */
   cron: z.string().exactOptional(),
   timezone: z.string(),
   at: z.number().exactOptional(),
   overlap: z.enum(overlaps),
   jitter: z.number(),
   catchUp: z.number(),
-  /** Id of the key that made it, and how many runs it may have at the same time. */
+  /** Id of the key that created it, and its limit of concurrent runs. */
   by: z.string().exactOptional(),
   concurrentRuns: z.number().exactOptional(),
-  /** The run that made it with a tool, and how many such steps lie behind it. */
+  /** The run that created it with a tool, and how many such steps precede it. */
   origin: z.strictObject({ run: z.string(), call: z.string(), depth: z.number().int() }).exactOptional(),
   createdAt: z.number(),
-  /** Its only time has passed. Kept while the run that made it can make others, which counts them. */
+  /** A one-time schedule that has fired. Kept while the run that made it may create more, which are counted. */
   done: z.literal(true).exactOptional(),
 });
 export type StoredSchedule = z.output<typeof StoredSchedule>;
 
 const space = "schedules";
-/** Changes with every change of a schedule, so that replicas need not list them all to find none. */
+/** Changes with every modification, so that replicas need not list all schedules to find none. */
 const changed = "changed";
 const page = 200;
 
-/** Schedules by tenant and name, beside the journal. */
+/** Schedules by tenant and name, in the journal's key-value store. */
 export class StoredSchedules {
   readonly #values: KeyValues;
 
@@ -53,7 +53,7 @@ export class StoredSchedules {
     return (await this.#values.get(space, changed))?.version ?? 0;
   }
 
-  /** False when there is one of that name. */
+  /** False if the name is taken. */
   async add(schedule: StoredSchedule): Promise<boolean> {
     const entry = { key: keyOf(schedule.tenant, schedule.name), value: JSON.stringify(schedule), version: 0 };
     if ((await this.#values.put(space, entry)) === undefined) return false;
@@ -74,7 +74,7 @@ export class StoredSchedules {
     await this.#touch();
   }
 
-  /** False when there is none. */
+  /** False if there is none. */
   async remove(tenant: string, name: string): Promise<boolean> {
     const found = await this.#values.get(space, keyOf(tenant, name));
     if (found === undefined || !(await this.#values.remove(space, found.key, found.version))) return false;
@@ -82,7 +82,7 @@ export class StoredSchedules {
     return true;
   }
 
-  /** All, or those of a tenant whose names begin with a text. */
+  /** All, or those of a tenant with this name prefix. */
   async *all(of?: { readonly tenant: string; readonly prefix?: string }): AsyncGenerator<StoredSchedule> {
     const prefix = of === undefined ? "of/" : keyOf(of.tenant, of.prefix ?? "");
     let after: string | undefined;

@@ -2,11 +2,11 @@ interface Described {
   readonly kind: "counter" | "level" | "histogram" | "gauge";
   readonly unit: string;
   readonly description: string;
-  /** Said by every process of a service about something they share: their sum would count it several times. */
+  /** Reported by every process about something they share: summing it would count it several times. */
   readonly shared?: true;
 }
 
-/** What the host measures outside of runs, by OpenTelemetry's names. */
+/** Metrics the host records outside of runs, by OpenTelemetry name. */
 export const serviceMetrics = {
   "http.server.request.duration": {
     kind: "histogram",
@@ -73,5 +73,5 @@ export type ServiceMetric<Kind extends Described["kind"]> = {
   [Name in keyof Metrics]: Metrics[Name]["kind"] extends Kind ? Name : never;
 }[keyof Metrics];
 
-/** A gauge of several series: the value of each, and the attributes that name it. */
+/** The values of a gauge's series with their attributes. */
 export type Observed = readonly { readonly value: number; readonly attributes?: Readonly<Record<string, string>> }[];

@@ -1,6 +1,6 @@
 import { token } from "../values/token.ts";
 
-/** Code of a plugin, and the run that called it. */
+/** A plugin's code, and the run that called it. */
 export interface Culprit {
   readonly what: string;
   readonly run: string;
@@ -8,21 +8,21 @@ export interface Culprit {
 }
 
 export interface PastStall {
-  /** Counts up. */
+  /** Increasing number. */
   readonly order: number;
-  /** `gc`: the collector worked, not the code that it interrupted. */
+  /** `gc`: the garbage collector ran, not the code it interrupted. */
   readonly part: "blocked" | "gc";
   readonly from: number;
   readonly ms: number;
   /** The code responsible, if known. */
   readonly culprit: Culprit | undefined;
-  /** It is not known who was responsible, only that this one was under way. */
+  /** Only this code was in progress; whether it was responsible is unknown. */
   readonly isGuess: boolean;
-  /** False if the process used no processor meanwhile: it was suspended or starved, or waited for the system. */
+  /** False if the process used no CPU meanwhile: suspended, starved, or waiting for the system. */
   readonly busy: boolean;
 }
 
-/** Name of a stall in which the process did nothing. */
+/** Name of a stall during which the process did nothing. */
 export const idle = "nothing was executed";
 export const isIdle = (name: string): boolean => name.startsWith(idle);
 
@@ -30,17 +30,17 @@ export const isIdle = (name: string): boolean => name.startsWith(idle);
 export interface Stalls {
   /** Total, ms. */
   readonly totalMs: number;
-  /** Order of the last one. */
+  /** Number of the last one. */
   readonly last?: number;
-  /** Those after that one, oldest first; their times are monotonic ms. */
+  /** Stalls after that number, oldest first; times are monotonic ms. */
   since?(order: number): readonly PastStall[];
-  /** When the last stall of half a second or more ended, monotonic ms; now if it is only just ending. */
+  /** When the last stall of at least half a second ended, monotonic ms; now, if it is just ending. */
   longAt?(): number | undefined;
   /** Names the code that just ran for `ms` without yielding, for the stall report. */
   blame(culprit: Culprit, ms: number): void;
-  /** This code is under way until the returned function is called. */
+  /** Marks this code as in progress until the returned function is called. */
   during?(culprit: Culprit): () => void;
-  /** Someone would suffer: looks closely until the returned function is called. */
+  /** Samples more often until the returned function is called, for the time a stall would delay someone. */
   watch(): () => void;
 }
 export const Stalls = token<Stalls>("Stalls");

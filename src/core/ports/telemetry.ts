@@ -30,13 +30,13 @@ export interface Telemetry {
   stalled(ms: number, culprit: string | undefined): void;
   /** Counts an event outside any run. */
   count(name: ServiceMetric<"counter">, attributes: Labels, by?: number): void;
-  /** Adds to a number of things under way; -1 when one is over. */
+  /** Changes the number of things in progress; -1 when one has ended. */
   shift(name: ServiceMetric<"level">, by: number, attributes: Labels): void;
-  /** A duration outside any run, ms. */
+  /** Records a duration outside any run, ms. */
   took(name: ServiceMetric<"histogram">, ms: number, attributes: Labels): void;
-  /** `read` is called at each collection. What it names no more is zero; while it does not answer, there is no value. */
+  /** `read` is called at each collection. Series it no longer returns become zero; while it fails there is no value. */
   observe(name: ServiceMetric<"gauge">, read: () => Observed | Promise<Observed>): void;
-  /** Prometheus text, or OpenMetrics, which has exemplars. */
+  /** In Prometheus text format, or OpenMetrics, which has exemplars. */
   metrics(format?: MetricsFormat): Promise<string>;
   /** The run's spans as OTLP JSON, from a bounded ring. */
   trace(run: string): unknown | undefined;
@@ -49,7 +49,6 @@ export const Telemetry = token<Telemetry>("Telemetry");
 
 const done = async () => {};
 
-/** No-op. */
 export const noTelemetry: Telemetry = {
   provider: (_name, _type, provider) => provider,
   tool: (tool) => tool,

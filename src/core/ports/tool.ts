@@ -11,8 +11,8 @@ import type { Log } from "./log.ts";
 export type Effect = "pure" | "idempotent" | "effectful";
 
 /**
- * `always | once | never`, or a condition on the arguments such as `amount > 100`, always when it is absent. `show`: what a person
- * is shown first, such as `args.amount` and `metadata.customer`.
+ * `always | once | never`, or a condition on the arguments such as `amount > 100`; `always` when absent. `show`: values highlighted for the
+ * person, such as `args.amount` and `metadata.customer`.
  */
 export type Approval =
   | "always"
@@ -21,8 +21,8 @@ export type Approval =
   | { readonly when?: string | undefined; readonly show?: readonly string[] | undefined };
 
 /**
- * Decides for one call whether a person is asked; a text is the reason shown. Called once per call, before the call starts; the
- * decision is in the journal as the question, or as the start of the call.
+ * Decides for one call whether a person is asked; a returned text is the reason shown. Called once, before the call starts; the journal
+ * holds the decision as the question, or as the start of the call.
  */
 export type ApprovalFunction<Input = Record<string, unknown>> = (
   input: Input,
@@ -36,18 +36,18 @@ export interface CallContext {
   readonly call: string;
   readonly agent: string;
   readonly session?: string;
-  /** Owner of the run, and the id of the key that started it: whose credentials a tool may use. */
+  /** Owner of the run, and id of the key that started it: whose credentials a tool may use. */
   readonly tenant: string;
   readonly caller?: string;
   readonly attempt: number;
   /** Stable across retries and restarts: `run:call`. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
-  /** What the agent's `provide` made of the run's context, or that context as it is stored. */
+  /** The result of the agent's `provide`, or the stored context if it has none. */
   readonly context: unknown;
-  /** The run's context as it is stored. */
+  /** The run's context as stored. */
   readonly stored: unknown;
-  /** Skills that the run's instructions list. */
+  /** Skills listed in the run's instructions. */
   readonly skills?: readonly ListedSkill[];
 }
 
@@ -61,7 +61,7 @@ export interface ToolContext extends CallContext {
   readonly baggage?: string;
   /** Reports progress to followers as `tool.output`. */
   progress(text: string): void;
-  /** Writes what the call did with a memory as an event of the run, committed before its result. */
+  /** Records what the call did with a memory as an event of the run, committed before its result. */
   record(event: MemoryEvent): void;
   /** The run's remaining budget: the limit for anything the tool starts on its behalf. */
   budget(): Budget;
@@ -87,17 +87,17 @@ export interface Budget {
 interface AnyQuestion {
   /** Unique within the call and stable across restarts: an existing answer is returned at once. */
   readonly id: string;
-  /** The tool that asks, or that approval is asked for. */
+  /** The tool that asks, or that needs approval. */
   readonly name: string;
   /** When it times out, ms since the epoch; default: the agent's `approvalTimeout`. */
   readonly until?: number;
   /** The run that asks, when the tool only forwards its question. */
   readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
-  /** Resolves the question by other means: answered elsewhere, or no longer needed. */
+  /** Settles the question by other means: answered elsewhere, or no longer needed. */
   readonly settled?: Promise<Verdict>;
 }
 
-/** Whether a call may be made. */
+/** Asks whether a call may be made. */
 export interface ApprovalQuestion extends AnyQuestion {
   readonly kind?: "approve";
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -105,22 +105,22 @@ export interface ApprovalQuestion extends AnyQuestion {
   readonly show?: readonly Shown[];
 }
 
-/** A value that a person is shown first, and its name. */
+/** A highlighted value and its name. */
 export interface Shown {
   readonly name: string;
   readonly value: string;
 }
 
-/** Something that only a person knows or can do. */
+/** Asks for something that only a person knows or can do. */
 export interface InputQuestion extends AnyQuestion {
   readonly kind: QuestionKind;
   readonly message: string;
-  /** JSON Schema that the answer has to fit; without one it is a text. */
+  /** JSON Schema of the answer; without one it is text. */
   readonly schema?: Readonly<Record<string, unknown>>;
   readonly choices?: readonly string[];
-  /** Where the person does what is asked. */
+  /** Address where the person does what is asked. */
   readonly url?: string;
-  /** The answer when nobody gives one in time; without it the question counts as declined. */
+  /** Answer used when nobody replies in time; without it the question counts as declined. */
   readonly fallback?: unknown;
 }
 
@@ -129,7 +129,7 @@ export type Question = ApprovalQuestion | InputQuestion;
 
 /** The answer to a question. */
 export interface Verdict {
-  /** The call may be made; of other questions: there is an answer. */
+  /** The call may be made; for other questions: there is an answer. */
   readonly approved: boolean;
   /** The answer itself, when the question was not about approval. */
   readonly answer?: unknown;
@@ -149,7 +149,7 @@ export interface ToolImage {
 /** A plain value reaches the model as text: a string as is, anything else as JSON. */
 export type ToolOutput = unknown;
 
-/** Shared across copies of this package, since a plugin may bring its own. */
+/** In the global symbol registry, since a plugin may bring its own copy of this package. */
 const richOutput = Symbol.for("venturi.rich-output");
 
 export interface ToolFile extends ToolImage {
@@ -193,7 +193,7 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly effect?: Effect;
   /** A call interrupted by a crash can be repeated: the tool finds its earlier work by `idempotencyKey`. */
   readonly resumable?: boolean;
-  /** Acts on its own run alone, so that a fork executes it again instead of asking or taking the original's result. */
+  /** Acts only on its own run, so a fork executes it again instead of asking or reusing the original's result. */
   readonly local?: boolean;
   /** Runs alone: no other tool of the run executes at the same time. */
   readonly exclusive?: boolean;
@@ -202,11 +202,11 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly timeout?: number;
   /** Maximum output sent to the model, in characters; the rest is kept for `read_result`. */
   readonly maxOutput?: number;
-  /** The document of working memory that it changes. */
+  /** The working memory document that it changes. */
   readonly memory?: MemoryDocument;
   /** The entry of `memories` that it reads or writes. */
   readonly store?: string;
-  /** What else a trace says about each execution, by the semantic conventions: the server, the protocol. No content. */
+  /** Additional span attributes of each execution, following the semantic conventions: server, protocol. No content. */
   spanAttributes?(): Readonly<Record<string, string | number | boolean>>;
   call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;
 }
@@ -224,10 +224,10 @@ export function defineTool<Schema extends z.ZodType<Record<string, unknown>>>(
 export function defineTool({ input, ...tool }: object & { readonly input?: unknown }): Tool {
   if (input === undefined) {
     const message = "defineTool({ parameters }) is called defineTool({ input })";
-    process.emitWarning(message, { type: "DeprecationWarning", code: "VENTURI_PARAMETERS" }); // each code is shown once
+    process.emitWarning(message, { type: "DeprecationWarning", code: "VENTURI_PARAMETERS" }); // Node shows each code once.
     return tool as Tool;
   }
-  return { ...tool, parameters: input } as unknown as Tool; // the loop validates the arguments before `call`
+  return { ...tool, parameters: input } as unknown as Tool; // The loop validates the arguments before `call`.
 }
 
 /** A changing set of tools (an MCP server, a folder of files). */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Why the runs of an agent wait. */
+/** Why the runs of an agent are paused. */
 export const AgentPause = z.strictObject({
   /** ms since the epoch. */
   since: z.number(),

@@ -49,7 +49,7 @@ export function callRequest(
   const { model, options, tools, toolChoice, debug } = parsed.data;
   return {
     ...(model === undefined ? {} : { model }),
-    ...(options === undefined ? {} : { options: options as GenerationOptions }), // merging removes the nulls
+    ...(options === undefined ? {} : { options: options as GenerationOptions }), // Merging removes the nulls.
     ...(tools === undefined ? {} : { clientTools: tools }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(debug === true ? { debug } : {}),

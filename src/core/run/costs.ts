@@ -1,16 +1,16 @@
 import type { Bill } from "./spending.ts";
 
-/** What all of a run's usage cost, which is what its channels report; undefined when a part of it is not known. */
+/** Total cost of a run's usage as channels report it; undefined when part of it is unknown. */
 export const costOfAll = ({ cost, totalCost, spent = [] }: Omit<Bill, "usage">): number | undefined =>
   spent.some(({ by }) => by === "tool") ? totalCost : cost;
 
-/** Its costs alone, where they are known. */
+/** Only the costs, where known. */
 export const costsOf = ({ cost, totalCost }: Omit<Bill, "usage">): Pick<Bill, "cost" | "totalCost"> => ({
   ...(cost === undefined ? {} : { cost }),
   ...(totalCost === undefined ? {} : { totalCost }),
 });
 
-/** A vendor's usage object with what it cost, in the place OpenRouter has it. */
+/** Adds the cost to a vendor's usage object, in OpenRouter's place for it. */
 export function withCost<Fields extends object>(usage: Fields, bill: Omit<Bill, "usage">): Fields & { cost?: number } {
   const cost = costOfAll(bill);
   return cost === undefined ? usage : { ...usage, cost };

@@ -7,28 +7,28 @@ import { type RunInput, Timing } from "./event-parts.ts";
 import { type EventOf, outcomeOf, outcomes, type RunEvent, type TerminalEvent } from "./events.ts";
 import { Spending } from "./spending.ts";
 
-/** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
+/** An ended run in one row, for lists, filters and search. A view of its events; `venturi reindex` rebuilds it. */
 export const Digest = z.strictObject({
   run: z.string(),
   agent: z.string(),
   session: z.string().exactOptional(),
   status: z.enum(outcomes),
   finish: z.string().exactOptional(),
-  /** Code of the error of a run that did not finish. */
+  /** Error code of a run that did not finish. */
   code: z.string().exactOptional(),
-  /** Id of the key that stopped it. */
+  /** Id of the key that cancelled it. */
   cancelledBy: z.string().exactOptional(),
   startedAt: z.number(),
   endedAt: z.number(),
-  /** From the request to its last event: the sum of `timing`. */
+  /** From the request to the last event: the sum of `timing`. */
   ms: z.number(),
   timing: Timing,
   usage: Usage,
-  /** What a fork took over; in neither figure of its own. */
+  /** Usage copied by a fork; not part of its own figures. */
   inherited: z.strictObject({ usage: Usage, cost: z.number().exactOptional() }).exactOptional(),
-  /** USD, of its own generations, at the prices of the configuration when it ended; absent when one was not known. */
+  /** USD, of its own generations, at the prices configured when it ended; absent if one was unknown. */
   cost: z.number().exactOptional(),
-  /** With what its tools spent, such as agents they called; absent when it called none, or when one is not known. */
+  /** Including what its tools spent, such as called agents; absent if it called none or one is unknown. */
   totalCost: z.number().exactOptional(),
   rounds: z.number().int(),
   /** Number of tool calls, and the tools called, in order of first use. */
@@ -42,7 +42,7 @@ export const Digest = z.strictObject({
   /** The run that called it as a tool. */
   parent: z.string().exactOptional(),
   fork: z.strictObject({ run: z.string(), after: z.number().int() }).exactOptional(),
-  /** First characters of what it was asked and what it answered. */
+  /** First characters of its input and output. */
   input: z.string(),
   output: z.string(),
 });
@@ -52,7 +52,7 @@ named("Digest", Digest);
 /** What a journal stores with a run's terminal event, in the same transaction. */
 export interface EndOfRun {
   readonly digest: Digest;
-  /** What full-text search looks at: the beginning of input and output. */
+  /** Text for full-text search: the beginning of input and output. */
   readonly text: string;
 }
 
@@ -107,7 +107,7 @@ export class DigestFold {
     const startedAt = this.#started?.at ?? last.at;
     const { config, fork } = this.#started ?? {};
     const { usage: own, cost, totalCost, inherited } = this.#spending.bill;
-    // Terminal events of earlier releases have what a fork took over in their sums.
+    // Terminal events of earlier releases include what a fork copied.
     const usage = inherited === undefined ? last.usage : own;
     const digest: Digest = {
       run: this.#run,
@@ -156,7 +156,7 @@ interface Recorded {
   readonly priceOf?: PriceOf | undefined;
 }
 
-/** The end of a run as its events tell it; undefined while it has none. */
+/** The end of a run computed from its events; undefined while it has none. */
 export function endOfRun(recorded: Recorded, events: Iterable<RunEvent>): EndOfRun | undefined {
   const { run, request, priceOf } = recorded;
   const fold = new DigestFold(run, request, priceOf);
@@ -167,23 +167,23 @@ export function endOfRun(recorded: Recorded, events: Iterable<RunEvent>): EndOfR
   return undefined;
 }
 
-/** What a person asked: the text, or else the text of the last message. */
+/** The user's request: the text, or else the text of the last message. */
 export function inputText({ text, messages = [] }: RunInput): string {
   if (text !== undefined) return text;
   const parts = messages.at(-1)?.parts ?? [];
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** Not every engine stores zero bytes and half surrogate pairs, which a cut may leave too. */
+/** Some engines reject NUL characters and lone surrogates, which a cut can produce. */
 export const beginning = (text: string, length: number): string =>
   (text.length <= length ? text : text.slice(0, length)).toWellFormed().replaceAll("\0", "\ufffd");
 
-/** The words of a text or a query, for engines without full-text search of their own and for writing queries. */
+/** The words of a text or query, for engines without full-text search and for writing queries. */
 export const wordsOf = (text: string): string[] =>
   text
     .normalize("NFKC")
     .toLowerCase()
     .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 
-/** Words of one query that are looked at. */
+/** Maximum words used of one query. */
 export const mostWords = 16;

@@ -17,7 +17,7 @@ const Given = class {
 
 /** Caches an event's JSON in a private field, invisible to copies and comparisons. A WeakMap would cost twice the encoding. */
 class Encoded extends Given {
-  /** Its length once it is forgotten. */
+  /** Only its length once the JSON was dropped. */
   #json: string | number;
 
   constructor(event: RunEvent, json: string) {
@@ -47,5 +47,5 @@ class Encoded extends Given {
 /** The event's JSON, encoded once for all journals and clients. */
 export const encodeEvent: (event: RunEvent) => string = Encoded.encode;
 
-/** For a holder of many events whose readers have had them: the JSON is twice as large as the event. */
+/** For holders of many events already delivered: the JSON is twice as large as the event. */
 export const forgetEncoding: (event: RunEvent) => void = Encoded.forget;

@@ -6,7 +6,7 @@ import { Usage } from "../model/usage.ts";
 import { ListedSkill } from "./listed-skill.ts";
 import { timeParts } from "./time-parts.ts";
 
-/** Time before the event that was spent waiting for something that the events' own times do not show, from 100 ms on. */
+/** Time spent waiting before the event that the events' own times do not show, if at least 100 ms. */
 const Waited = z.strictObject({
   for: z.enum(timeParts),
   name: z.string().exactOptional(),
@@ -18,13 +18,13 @@ const waited = z.array(Waited).exactOptional();
 export const base = { run: z.string(), seq: z.number().int().positive(), at: z.number(), waited };
 export const inRound = { ...base, round: z.number().int().positive() };
 export const native = NativeAnswer.exactOptional();
-/** USD, at the prices of the configuration at that time; absent when the price or the usage is not known. */
+/** USD, at the prices configured at that time; absent if the price or usage is unknown. */
 export const cost = z.number().exactOptional();
-/** `cost`: of the run's own generations. `totalCost`: with what its tools spent, such as agents they called. */
+/** `cost`: of the run's own generations. `totalCost`: including what its tools spent, such as called agents. */
 export const costs = { cost, totalCost: cost };
-/** Those the agent had then, sorted by name: its instructions list them so for the rest of the run. */
+/** The agent's skills at that time, sorted by name: its instructions list them for the rest of the run. */
 export const skills = z.array(ListedSkill).exactOptional();
-/** With `agent`, all runs of the agent wait; the run itself may be paused beside that. */
+/** With `agent`, all runs of that agent are paused; the run itself may be paused in addition. */
 export const pausing = {
   by: z.string().exactOptional(),
   signal: z.number().int().exactOptional(),
@@ -34,17 +34,17 @@ export const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({
   op: z.string(),
-  code: z.enum(Object.keys(codes) as Code[]), // keys of that very object
+  code: z.enum(Object.keys(codes) as Code[]), // Keys of `codes`.
   err: z.string(),
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-/** A model that was asked beside the one that answered: cancelled when that answered first, or failed. */
+/** A hedge: another model that was asked in parallel, and cancelled when the other answered, or failed. */
 export const Hedged = z.strictObject({
   model: z.string(),
   attempt: z.number().int(),
   error: ErrorBody.exactOptional(),
-  /** The prompt of a cancelled request is charged: as reported, or estimated. */
+  /** The prompt of a cancelled request is charged, as reported or estimated. */
   usage: Usage.exactOptional(),
   cost,
 });
@@ -52,14 +52,14 @@ export type Hedged = z.output<typeof Hedged>;
 
 /** Breakdown of a run's wall time, in ms; the parts add up to it. `RunTimes` computes it from the events; those of earlier releases lack some. */
 export const Timing = z.strictObject({
-  /** Waiting for its turn. */
+  /** Waiting for its turn in the queue. */
   queue: z.number().exactOptional(),
-  /** From the request to the first token. */
+  /** From sending the request to the first token. */
   providerWait: z.number(),
   providerStream: z.number(),
   /** Silence in the middle of a stream. */
   providerStall: z.number().exactOptional(),
-  /** Attempts that came to nothing. */
+  /** Failed attempts. */
   failedAttempt: z.number().exactOptional(),
   /** Waiting between attempts of a generation. */
   retryWait: z.number().default(0),
@@ -70,13 +70,13 @@ export const Timing = z.strictObject({
   client: z.number(),
   /** Waiting for a commit. */
   journal: z.number().exactOptional(),
-  /** Event loop of the process was blocked. */
+  /** The process's event loop was blocked. */
   stalled: z.number().default(0),
-  /** The process collected garbage. */
+  /** Garbage collection. */
   gc: z.number().exactOptional(),
-  /** Its worker was gone. */
+  /** Without a worker, after its process died. */
   down: z.number().exactOptional(),
-  /** Somebody had it, or its agent, wait. */
+  /** The run or its agent was paused. */
   paused: z.number().exactOptional(),
   runtime: z.number(),
 });
@@ -90,14 +90,14 @@ export const RunInput = z.strictObject({
 });
 export type RunInput = z.output<typeof RunInput>;
 
-/** A call left to the client, of a tool that the client sent along. */
+/** A call left to the client, of a tool the client supplied. */
 export const PendingCall = z.strictObject({
   call: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   /** The arguments as the model wrote them when they are not a JSON object (truncated or malformed). */
   raw: z.string().exactOptional(),
-  /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
+  /** The arguments' JSON as the model wrote it, if encoding `arguments` would change it. */
   text: z.string().exactOptional(),
 });
 export type PendingCall = z.output<typeof PendingCall>;
@@ -113,7 +113,7 @@ export const ToolContent = z.strictObject({
 export const ofBudget = {
   ...base,
   budget: z.string(),
-  /** Whose it is: a tenant, a key, a user, an agent, a session, a run, or the service. */
+  /** Scope of the budget: a tenant, key, user, agent, session, run, or the service. */
   of: z.string(),
   whose: z.string(),
   per: z.string(),

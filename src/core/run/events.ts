@@ -36,13 +36,13 @@ export const RunEvent = z.discriminatedUnion("type", [
     session: z.string().exactOptional(),
     input: RunInput,
     config: z.string().exactOptional(),
-    /** Instructions that a function of the agent wrote for this run. */
+    /** Instructions written for this run by the agent's function. */
     instructions: z.string().exactOptional(),
     skills,
     trace: z.string().exactOptional(),
     /** The run that called this one as a tool, and the depth below the root run. */
     parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
-    /** The run and the event it was forked after. */
+    /** The original run and the event after which it was forked. */
     fork: z.strictObject({ run: z.string(), after: z.number().int() }).exactOptional(),
     /** Id of the key that started it. */
     by: z.string().exactOptional(),
@@ -57,9 +57,9 @@ export const RunEvent = z.discriminatedUnion("type", [
     warnings: z.array(z.string()).exactOptional(),
     /** Models of the chain that were skipped because their provider's breaker is open. */
     skipped: z.array(z.string()).exactOptional(),
-    /** Why this model of a chain that chooses: `cheapest: …`, `sticky: …`, `hedge: …`, `split: …`, or what another one lacked. */
+    /** Why routing chose this model: `cheapest: …`, `sticky: …`, `hedge: …`, `split: …`, or what another one lacked. */
     reason: z.string().exactOptional(),
-    /** The entry of `models` with a split, and the member that the session has of it. */
+    /** The entry of `models` with a split, and the member chosen for the session. */
     split: z.strictObject({ of: z.string(), chose: z.string() }).exactOptional(),
   }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional(), native }),
@@ -75,12 +75,12 @@ export const RunEvent = z.discriminatedUnion("type", [
   }),
   event("provider.activity", {
     ...inRound,
-    /** `response`: fields of the answer as a whole. `fields`: of the element that is open. */
+    /** `response`: fields of the whole answer. `fields`: of the open element. */
     kind: z.enum(["server_tool", "citation", "part", "response", "fields"]),
     wire: z.string(),
     data: z.unknown(),
     keep: z.boolean().exactOptional(),
-    /** Names of fields that were too large to be kept. */
+    /** Names of fields too large to keep. */
     omitted: z.array(z.string()).exactOptional(),
   }),
   event("tool_call.started", {
@@ -96,7 +96,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
-    /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
+    /** The arguments' JSON as the model wrote it, if encoding `arguments` would change it. */
     text: z.string().exactOptional(),
     signature: z.string().exactOptional(),
   }),
@@ -116,7 +116,10 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** With `shown` set, the model gets only the first `shown` characters. Complete unless it has a `hash`. */
     output: z.string().exactOptional(),
     shown: z.number().int().exactOptional(),
-    /** Of a large output: SHA-256 and size in bytes of the blob that has all of it, and its characters; `output` is its beginning. */
+    /**
+     * For a large output: SHA-256 and size in bytes of the blob with the complete output, and its length in characters; `output` is its
+     * beginning.
+     */
     hash: z.string().exactOptional(),
     size: z.number().int().exactOptional(),
     length: z.number().int().exactOptional(),
@@ -124,35 +127,33 @@ export const RunEvent = z.discriminatedUnion("type", [
     files: z.array(ToolContent.extend({ name: z.string().exactOptional() })).exactOptional(),
     error: ErrorBody.exactOptional(),
     ms: z.number(),
-    /**
-     * How much of the execution overlapped with the generation, which is the time saved by starting early. Absent when zero.
-     */
+    /** How much of the execution overlapped with the generation: the time saved by starting early. Absent when zero. */
     savedMs: z.number().exactOptional(),
     /** Tokens used by the tool itself, for example by an agent it called. */
     usage: Usage.exactOptional(),
-    /** What they cost. */
+    /** Their cost. */
     cost,
   }),
   event("approval.requested", { ...ofCall, ...approvalRequested }),
   event("approval.resolved", { ...ofCall, ...approvalResolved }),
   event("question.asked", { ...ofCall, ...questionAsked }),
   event("question.answered", { ...ofCall, ...questionAnswered }),
-  /** `find_tools` found these: they are shown from the next round on. */
+  /** Tools that `find_tools` found; offered from the next round on. */
   event("tools.found", { ...ofCall, names: z.array(z.string()) }),
   /** A call handed the run to another agent, which takes over with the next round. */
   event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional(), skills }),
-  /** A budget has reached 80 % of its limit; told once per period, by the run that found it so. */
+  /** A budget reached 80 % of its limit; reported once per period, by the run that noticed it. */
   event("budget.warned", ofBudget),
-  /** A budget had no room for a generation; told once per period. What becomes of the run is `onExceed`. */
+  /** A budget had no room for a generation; reported once per period. `onExceed` decides about the run. */
   event("budget.exceeded", ofBudget),
-  /** A guard decided about a text. `round`: of what happened in one. `call`: whose arguments or result it was. */
+  /** A guard decided about a text. `round`: set if within a round. `call`: whose arguments or result it was. */
   event("guard.decided", {
     ...base,
     round: z.number().int().positive().exactOptional(),
     call: z.string().exactOptional(),
     ...GuardVerdict.shape,
   }),
-  /** The run goes on with another revision of its agent than the one it was started or last continued with. */
+  /** The run continues with another revision of its agent than before. */
   event("agent.revised", { ...base, agent: z.string(), revision: z.string() }),
   /** A message sent into the running run; the next round includes it. */
   event("message.added", {
@@ -162,18 +163,18 @@ export const RunEvent = z.discriminatedUnion("type", [
     by: z.string().exactOptional(),
     signal: z.number().int().exactOptional(),
   }),
-  /** Part of the conversation is no longer sent as it is, to fit the model's context. */
+  /** Part of the conversation is no longer sent unchanged, to fit the model's context. */
   event("context.compacted", {
     ...base,
-    /** Messages left out of the requests from here on. */
+    /** Number of messages left out from here on. */
     dropped: z.number().int(),
-    /** Stands for them: sent in place of the first `range.messages` of the conversation from here on, also by later runs of the session. */
+    /** Sent in place of the first `range.messages` messages from here on, also by later runs of the session. */
     summary: z.string().exactOptional(),
-    /** `session`: how many messages of the conversation were from before this run. */
+    /** `session`: how many of the messages precede this run. */
     range: z.strictObject({ messages: z.number().int(), session: z.number().int() }).exactOptional(),
-    /** Calls whose results are sent as a reference, which `read_result` reads. */
+    /** Calls whose results are sent as references, resolved by `read_result`. */
     results: z.array(z.string()).exactOptional(),
-    /** Who wrote the summary, and for how much. */
+    /** The summary's model and cost. */
     model: z.string().exactOptional(),
     usage: Usage.exactOptional(),
     cost,
@@ -181,20 +182,20 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody.exactOptional(),
   }),
   event("memory.changed", { ...ofCall, ...memoryChanged }),
-  /** Without a call: before the first round, by the agent's `memory.recall`. Every request of the run has its notes. */
+  /** Without a call: recalled before the first round, by the agent's `memory.recall`; every request of the run contains its notes. */
   event("memory.recalled", {
     ...base,
     round: z.number().int().positive().exactOptional(),
     call: z.string().exactOptional(),
     ...memoryRecalled,
-    /** Who made the query's vector, and for how much. */
+    /** The query vector's model and cost. */
     model: z.string().exactOptional(),
     usage: Usage.exactOptional(),
     cost,
-    /** Why nothing could be found, or only by words. */
+    /** Why nothing was found, or only by words. */
     error: ErrorBody.exactOptional(),
   }),
-  /** Between two rounds somebody had the run wait. It is parked until `run.continued`. */
+  /** The run was paused between two rounds. It is parked until `run.continued`. */
   event("run.paused", { ...base, ...pausing, reason: z.string().exactOptional() }),
   event("run.continued", { ...base, ...pausing }),
   /** A worker resumed the run after another one died or released it. */
@@ -221,11 +222,11 @@ export const RunEvent = z.discriminatedUnion("type", [
     usage: Usage,
     cost,
     hedged: Hedged.exactOptional(),
-    /** An earlier answer to the same request was given; nothing was asked or charged. */
+    /** A cached answer to the same request; nothing was requested or charged. */
     cached: z.literal(true).exactOptional(),
     responseId: z.string().exactOptional(),
     responseModel: z.string().exactOptional(),
-    /** The usage as the vendor wrote it. */
+    /** The usage object exactly as the vendor sent it. */
     native,
   }),
   /** The generation and all its tool calls have settled. */
@@ -266,7 +267,7 @@ type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
 /** An event before the log assigns run, seq and time. */
 export type EventBody = Body<RunEvent>;
 
-/** What a tool did with a memory. */
+/** An event that a memory tool may record. */
 export type MemoryEvent =
   | Omit<Body<EventOf<"memory.changed">>, "round" | "call" | "waited">
   | Omit<Body<EventOf<"memory.recalled">>, "round" | "call" | "waited">;
@@ -281,7 +282,7 @@ export const outcomeOf = (event: TerminalEvent): Outcome =>
 export const isTerminal = (event: RunEvent): event is TerminalEvent =>
   event.type === "run.finished" || event.type === "run.failed";
 
-/** Frequent events that hold only text and our own numbers. */
+/** Frequent events that contain only text and our own numbers. */
 export const textOnly = (type: EventType): boolean =>
   type === "text.delta" ||
   type === "tool_call.delta" ||
@@ -289,5 +290,5 @@ export const textOnly = (type: EventType): boolean =>
   type === "tool.output" ||
   type === "refusal.delta";
 
-/** Everything but the pieces of a stream: what a run's outline needs. */
+/** Whether the event is more than a stream delta: what an outline of the run needs. */
 export const isStep = (event: RunEvent): boolean => !textOnly(event.type) && event.type !== "provider.activity";

@@ -7,13 +7,13 @@ const ofRun = { run: z.string(), agent: z.string(), at };
 const item = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
-/** Part of its time that a run is in. */
+/** What a run is currently spending its time on. */
 export const FeedPart = z.enum(["providerWait", "providerStream", "retryWait", "tool", "approval", "runtime"]);
 export type FeedPart = z.output<typeof FeedPart>;
 
 /**
- * What happens in the service, for a reader that watches all runs. A view, not a log: nothing is repeated for a reader that
- * comes later. Rounds and ticks are reported for runs that execute in the process the reader is connected to.
+ * An item of the live feed of all runs. A view, not a log: a later reader gets no earlier items. Rounds and ticks are reported for runs
+ * executing in the process the reader is connected to.
  */
 export const FeedItem = z.discriminatedUnion("type", [
   /** Everything from here on is reported; list the runs now. */
@@ -25,7 +25,7 @@ export const FeedItem = z.discriminatedUnion("type", [
     session: z.string().exactOptional(),
     parent: z.string().exactOptional(),
     by: z.string().exactOptional(),
-    /** First characters of what it was asked. */
+    /** First characters of its input. */
     input: z.string(),
   }),
   item("round.started", { ...ofRun, round: z.number().int(), model: z.string(), attempt: z.number().int() }),
@@ -35,7 +35,7 @@ export const FeedItem = z.discriminatedUnion("type", [
   item("question.answered", { ...ofRun, call: z.string(), answered: z.boolean().exactOptional() }),
   item("run.finished", { ...ofRun, digest: Digest }),
   item("run.failed", { ...ofRun, digest: Digest }),
-  /** Once a second: the runs under way. `tokens` counts the pieces of the answer so far. */
+  /** Once a second: the executing runs. `tokens` counts the deltas of the answer so far. */
   item("tick", {
     at,
     runs: z.array(z.strictObject({ run: z.string(), tokens: z.number().int(), part: FeedPart })),

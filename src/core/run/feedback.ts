@@ -3,7 +3,7 @@ import { named } from "../values/schema-names.ts";
 
 const text = (most: number) => z.string().min(1).max(most);
 
-/** What a person, or a program for one, thinks of a run. */
+/** Feedback about a run from a person, or from a program on their behalf. */
 export const GivenFeedback = z
   .strictObject({
     score: z.number().exactOptional().describe("on a scale of yours, such as -1 and 1, or 1 to 5"),
@@ -17,7 +17,7 @@ export const GivenFeedback = z
   });
 export type GivenFeedback = z.output<typeof GivenFeedback>;
 
-/** Stored beside the run, never in its journal: the run is what it was. */
+/** Stored next to the run, never among its events, which do not change. */
 export const Feedback = z.strictObject({
   score: z.number().exactOptional(),
   label: z.string().exactOptional(),
@@ -31,7 +31,7 @@ export type Feedback = z.output<typeof Feedback>;
 named("GivenFeedback", GivenFeedback);
 named("Feedback", Feedback);
 
-/** Selects runs that have at least one feedback for which all of this holds. */
+/** Selects runs with at least one feedback that matches all of this. */
 export interface FeedbackFilter {
   readonly label?: string;
   readonly by?: string;

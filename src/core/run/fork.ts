@@ -4,8 +4,8 @@ import { RunInput } from "./event-parts.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /**
- * What a fork does with tool calls. `recorded`: a call the original made gets its result and nothing runs; any other asks a
- * person. `run`: tools that are `pure` run, the others ask. `ask`: all ask.
+ * What a fork does with tool calls. `recorded`: a call the original made gets its result without executing; any other asks a person. `run`:
+ * `pure` tools run, others ask. `ask`: all ask.
  */
 const ForkTools = z.enum(["recorded", "run", "ask"]);
 

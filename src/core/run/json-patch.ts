@@ -2,8 +2,8 @@ import { VenturiError } from "../errors/errors.ts";
 import type { PatchOperation } from "./memory-events.ts";
 
 /**
- * The value after a JSON Patch (RFC 6902); the given one is not changed. All operations apply, or it throws `invalid_input` with the
- * first that does not. Linear in the value and the patch.
+ * Applies a JSON Patch (RFC 6902) to a copy of the value. All operations apply, or it throws `invalid_input` with the first that fails.
+ * Linear in value and patch.
  */
 export function applyPatch(value: unknown, patch: readonly PatchOperation[]): unknown {
   let root = structuredClone(value);
@@ -70,7 +70,7 @@ function at(root: unknown, pointer: string): unknown {
       ? isIndex(step, found.length - 1)
       : isRecord(found) && Object.hasOwn(found, step);
     if (!inside) throw new Misfit(`there is nothing at ${pointer}`);
-    found = (found as Record<string, unknown>)[step]; // checked just before
+    found = (found as Record<string, unknown>)[step]; // Checked just before.
   }
   return found;
 }
@@ -99,7 +99,7 @@ function removed(root: unknown, pointer: string): unknown {
   if (last === undefined) return null;
   const parent = at(root, parentOf(pointer));
   if (Array.isArray(parent)) parent.splice(Number(last), 1);
-  else delete (parent as Record<string, unknown>)[last]; // `at` found something in it
+  else delete (parent as Record<string, unknown>)[last]; // `at` found a value in it.
   return root;
 }
 
@@ -108,7 +108,7 @@ const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndex
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Without leading zeros, as the standard has it. */
+/** Without leading zeros, as the RFC requires. */
 const isIndex = (step: string, most: number): boolean =>
   String(Number(step)) === step && Number.isInteger(Number(step)) && Number(step) >= 0 && Number(step) <= most;
 

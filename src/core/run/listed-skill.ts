@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A skill as the model is told of it. */
+/** A skill as listed for the model. */
 export const ListedSkill = z.strictObject({
   name: z.string(),
   description: z.string(),

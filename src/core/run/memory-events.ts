@@ -14,12 +14,12 @@ export type MemoryScope = z.output<typeof MemoryScope>;
 
 /** A call changed a document of working memory. */
 export const memoryChanged = {
-  /** The entry of `tools` whose document it is. */
+  /** The entry of `tools` that the document belongs to. */
   document: z.string(),
   scope: MemoryScope,
-  /** The session, the user or the agent. */
+  /** The session, user or agent. */
   owner: z.string(),
-  /** Of the document, from 1. */
+  /** Version of the document, from 1. */
   version: z.number().int(),
   patch: z.array(PatchOperation),
   why: z.string().exactOptional(),
@@ -27,7 +27,7 @@ export const memoryChanged = {
   by: z.string().exactOptional(),
 };
 
-/** What was found in a memory and given to the model. */
+/** Notes found in a memory and given to the model. */
 export const memoryRecalled = {
   /** The entry of `memories`. */
   store: z.string(),
@@ -38,11 +38,11 @@ export const memoryRecalled = {
       id: z.string(),
       scope: MemoryScope,
       owner: z.string(),
-      /** As the model gets it, guards have seen it. Absent when a call found it: the text is in the call's result. */
+      /** The text given to the model, after guards. Absent when found by a call: the call's result has it. */
       text: z.string().exactOptional(),
-      /** When it was noted. */
+      /** When it was stored. */
       at: z.number(),
-      /** Compares within this search only. */
+      /** Only comparable within this search. */
       score: z.number(),
     }),
   ),

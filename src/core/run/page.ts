@@ -4,7 +4,7 @@ import type { RunEvent } from "./events.ts";
 /** Approximate bytes of requests, events or answers per page, whatever the item limit; a page has at least one item. */
 export const pageBytes = 512 * 1024;
 
-/** JSON may be several times larger than the text it holds, and only the text is counted here. */
+/** Only text is counted here, while JSON may be several times larger. */
 const suspicious = { depth: Number.POSITIVE_INFINITY, nodes: Number.POSITIVE_INFINITY, size: pageBytes / 8 };
 
 /** Whether a short page of events may have been cut by size, so that more may follow. */

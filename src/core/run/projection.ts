@@ -1,14 +1,14 @@
 import type { VenturiError } from "../errors/errors.ts";
 import type { EventOf, RunEvent } from "./events.ts";
 
-/** The run that is shown. */
+/** The run to project. */
 export interface ProjectedRun {
   readonly run: string;
   readonly agent: string;
   readonly session: string | undefined;
 }
 
-/** A run in a channel's wire, for a response that the channel does not send itself. One per response. */
+/** Projects a run to a channel's wire, for a response the channel does not send itself. One instance per response. */
 export interface Projection {
   /** The frames of an event; empty when the wire does not show it. */
   project(event: RunEvent): string;
@@ -16,11 +16,11 @@ export interface Projection {
   heartbeat?(): string;
   /** The last frame when the events cannot be read further. */
   failed?(error: VenturiError): string;
-  /** The response ends after this event although the run goes on. */
+  /** The response ends after this event although the run continues. */
   until?(event: RunEvent): boolean;
 }
 
-/** A tool's output; of a large one the beginning, and where all of it is. */
+/** A tool's output; for a large one its beginning, and where the complete output is. */
 export const shownOutput = ({ run, output, hash, length }: EventOf<"tool.finished">): string | undefined =>
   hash === undefined
     ? output

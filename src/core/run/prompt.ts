@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Message } from "../model/messages.ts";
 import { named } from "../values/schema-names.ts";
 
-/** What a round asked its model with, made again from the journal by the code that made it then. */
+/** The request of a round to its model, rebuilt from the journal by the same code. */
 export const Prompt = z.object({
   round: z.number().int(),
   attempt: z.number().int(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The called run that a forwarded question comes from; `call` of the event is then this run's id for it. */
+/** The called run that a forwarded question comes from; the event's `call` is then this run's id for it. */
 const Origin = z.strictObject({ run: z.string(), call: z.string(), agent: z.string() });
 
 export const QuestionKind = z.enum(["input", "elicit"]);
@@ -10,7 +10,7 @@ export const approvalRequested = {
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   reason: z.string().exactOptional(),
-  /** What the tool's `approval.show` names, as it was when it was asked. */
+  /** The values named by the tool's `approval.show` at the time of the question. */
   show: z.array(z.strictObject({ name: z.string(), value: z.string() })).exactOptional(),
   /** When an unanswered approval counts as refused, ms since the epoch. */
   until: z.number().exactOptional(),
@@ -31,17 +31,17 @@ export const approvalResolved = {
 
 /** A running tool asks a person for something other than approval. */
 export const questionAsked = {
-  /** `input`: the agent asks. `elicit`: a server of tools asks. */
+  /** `input`: the agent asks. `elicit`: a tool server asks. */
   kind: QuestionKind,
   /** The tool that asks. */
   name: z.string(),
   message: z.string(),
-  /** JSON Schema of the answer; without one it is a text. */
+  /** JSON Schema of the answer; without one it is text. */
   schema: z.record(z.string(), z.unknown()).exactOptional(),
   choices: z.array(z.string()).exactOptional(),
-  /** Where the person does what is asked; the answer says only that it was done. */
+  /** Address where the person does what is asked; the answer only confirms it. */
   url: z.string().exactOptional(),
-  /** The answer when nobody gives one in time; without it the question counts as declined. */
+  /** Answer used when nobody replies in time; without it the question counts as declined. */
   fallback: z.unknown().exactOptional(),
   until: z.number().exactOptional(),
   origin: Origin.exactOptional(),

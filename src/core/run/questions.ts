@@ -26,12 +26,12 @@ export interface PendingQuestion {
   readonly call: string;
   /** The tool to be approved, or that asks. */
   readonly name: string;
-  /** Of the call to be approved; empty for other kinds. */
+  /** Arguments of the call to be approved; empty for other kinds. */
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason?: string;
-  /** What the person sees first. */
+  /** Highlighted values. */
   readonly show?: readonly { readonly name: string; readonly value: string }[];
-  /** What is asked, and how it may be answered; for other kinds than `approve`. */
+  /** For kinds other than `approve`: the question, and how it may be answered. */
   readonly message?: string;
   readonly schema?: Readonly<Record<string, unknown>>;
   readonly choices?: readonly string[];

@@ -2,10 +2,7 @@ import { type ListQuery, metadataText } from "./list-query.ts";
 import type { RunRow } from "./run-row.ts";
 import { shadowTenant } from "./shadow.ts";
 
-/**
- * Whether a row is what the query asks for, as far as a row can tell: the words of `text`, the order and the page are the
- * journal's.
- */
+/** Whether a row matches the query, as far as the row can tell; the journal handles `text`, order and paging. */
 export const rowFits = (row: RunRow, query: ListQuery): boolean =>
   (query.tenant === undefined ? row.tenant !== shadowTenant : row.tenant === query.tenant) &&
   (query.agents === undefined || query.agents.includes(row.agent)) &&

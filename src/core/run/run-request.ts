@@ -21,22 +21,22 @@ export interface RunRequest {
   /** Overrides the agent's model; a name from the config. */
   readonly model?: string;
   readonly options?: GenerationOptions;
-  /** Client tools: offered to the model, never executed here, returned as calls. Empty for a client that would take calls. */
+  /** Client tools: offered to the model, never executed here, returned as calls. Empty: the client accepts calls but supplied no tools. */
   readonly clientTools?: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
   readonly output?: OutputFormat;
-  /** Fields of the client's wire that nothing above carries, for providers that speak the same wire. */
+  /** Fields of the client's wire not represented above, for providers of the same wire. */
   readonly native?: NativeRequest;
   readonly nativeChoice?: Native;
   /** Fields the channel cannot express; reported together with those the provider cannot. */
   readonly unsent?: readonly string[];
-  /** Debug lines of this run's tool calls are logged, whatever the service's level. */
+  /** Logs debug lines of this run's tool calls, whatever the service's log level. */
   readonly debug?: true;
   /** Calls no model: the run adds its input to the session and ends. */
   readonly remember?: true;
-  /** The webhook that is told of this run, and where, if not at the webhook's own URL. */
+  /** The webhook to notify about this run, and the URL if it is not the webhook's own. */
   readonly notify?: { readonly webhook: string; readonly url?: string };
-  /** Notes of the channel that started the run, under the channel's key, for rendering the run later. */
+  /** Data of the channel that started the run, under the channel's key, for rendering the run later. */
   readonly channel?: Readonly<Record<string, unknown>>;
   /** W3C trace context and baggage of the incoming request. */
   readonly traceparent?: string;
@@ -50,29 +50,29 @@ export interface RunRequest {
   /** What happens to the run when the client that started it disconnects. */
   readonly onDisconnect?: "continue" | "cancel";
   /**
-   * Caller of the run, or of its root run. `concurrentRuns` limits its running and queued runs; `overrides` is what its key opens
+   * Caller of the run, or of its root run. `concurrentRuns` limits its running and queued runs; `overrides`: native grants of its key
    * beyond the agent's.
    */
   readonly caller?: { readonly id: string; readonly concurrentRuns?: number; readonly overrides?: NativeGrants };
-  /** Whom it is for: the subject of the caller's token, or `metadata.user`; of a called run that of its caller. */
+  /** The user it is for: the subject of the caller's token, or `metadata.user`; a called run inherits it. */
   readonly user?: string;
-  /** What the run brings for its agent's tools and hooks. Never shown to the model. */
+  /** Context for the agent's tools and hooks. Never shown to the model. */
   readonly context?: unknown;
-  /** What guards decided about the input before it was stored. */
+  /** Guard decisions about the input, made before it was stored. */
   readonly guarded?: readonly GuardVerdict[];
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */
   readonly revision?: string;
 }
 
-/** Of a forked run: where it comes from, and what differs while it executes. */
+/** Origin of a forked run, and what differs while it executes. */
 export interface ForkOrigin {
   readonly run: string;
   readonly after: number;
   readonly tools: "recorded" | "run" | "ask";
-  /** `ask` when absent. */
+  /** Default: `ask`. */
   readonly unanswered?: Unanswered;
-  /** Idempotency keys of calls it took over without a result, by call: a repeated effect is recognised as the original's. */
+  /** Idempotency keys of copied calls without a result: a repeated effect is recognised as the original's. */
   readonly keys?: Readonly<Record<string, string>>;
-  /** In place of the agent's own. */
+  /** Replaces the agent's instructions. */
   readonly instructions?: string;
 }

@@ -23,8 +23,8 @@ export interface RunRow {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly request: RunRequest;
-  /** Nobody can go on with it here: its agent is not in the configuration any more. Not stored. */
+  /** No worker here can continue it: its agent is no longer configured. Not stored. */
   readonly stranded?: true;
-  /** Of an ended run, in a journal that keeps digests. */
+  /** Only for ended runs, in a journal that keeps digests. */
   readonly digest?: Digest;
 }

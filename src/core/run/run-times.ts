@@ -9,7 +9,7 @@ import {
   type Waited,
 } from "./time-parts.ts";
 
-/** What the fold needs of an event. */
+/** The fields of an event that the fold needs. */
 interface TimedEvent {
   readonly type: string;
   readonly at: number;
@@ -32,16 +32,16 @@ interface Generating {
 }
 
 /**
- * Where a run's time went. The time between two events is charged to exactly one activity: what the run was waiting for when it
- * began. So the parts add up, whoever folds the events: the run while it writes them, `why`, the console. Number of segments: with
- * the steps of a run, not with its tokens. Imports nothing but its words, because browsers run it too.
+ * Accounts for a run's time. The time between two events is charged to exactly one activity: what the run was waiting for when it began. So
+ * the parts add up for everyone who folds the events: the running run, `why`, the console. The number of segments grows with steps, not
+ * tokens. Imports nothing but the part names, because browsers run it too.
  */
 export class RunTimes {
-  /** Deltas of the attempt under way; the owner of a run counts text here itself, beside `at`. */
+  /** Deltas of the current attempt; for text, the run's owner updates this and `at` directly. */
   deltas = 0;
   /** Time of the last event. */
   at = 0;
-  /** The next text, if it comes soon, changes nothing but `at` and `deltas`. */
+  /** While true, a text delta that follows soon only changes `at` and `deltas`. */
   streaming = false;
   #begun = false;
   #segments: TimeSegment[] = [];
@@ -52,11 +52,11 @@ export class RunTimes {
   #asking = new Map<string, string>();
   /** What is paused: "" for the run, or the agent. */
   #paused = new Set<string>();
-  /** Of a fork: its own first event. Nothing was down before it, the events are copies. */
+  /** For a fork: its own first event. Events before it are copies, so nothing was down then. */
   #ownFrom: number | undefined;
   readonly #createdAt: number | undefined;
 
-  /** `createdAt`: when the run was stored, for journals whose `run.started` does not tell how long it was queued. */
+  /** `createdAt`: when the run was stored; needed if its `run.started` does not say how long it was queued. */
   constructor(createdAt?: number) {
     this.#createdAt = createdAt;
   }
@@ -67,13 +67,13 @@ export class RunTimes {
     return times;
   }
 
-  /** Without gaps, up to the last event. */
+  /** Contiguous, up to the last event. */
   get segments(): readonly TimeSegment[] {
     this.#catchUp();
     return this.#segments;
   }
 
-  /** When the run was asked for. */
+  /** When the run was requested. */
   get from(): number {
     return this.#segments[0]?.from ?? this.at;
   }
@@ -85,13 +85,13 @@ export class RunTimes {
     this.#change(event);
   }
 
-  /** As `take` of an event that changes nothing: a run that goes on is charged up to now. */
+  /** Charges an unfinished run up to now. */
   until(now: number): void {
     if (this.#begun) this.#charge(this.now, now);
     else this.#begin({ type: "", at: now });
   }
 
-  /** Who the run is waiting for. */
+  /** What the run is waiting for. */
   get now(): Charged {
     const attempt = this.#attempt;
     if (attempt) return { part: attempt.begun ? "providerStream" : "providerWait", name: attempt.model };
@@ -106,13 +106,13 @@ export class RunTimes {
   }
 
   totals(until?: number): Record<TimePart, number> {
-    const total = Object.fromEntries(timeParts.map((part) => [part, 0])) as Record<TimePart, number>; // of each part
+    const total = Object.fromEntries(timeParts.map((part) => [part, 0])) as Record<TimePart, number>; // One entry per part.
     for (const { part, from, to } of this.segments) total[part] += to - from;
     if (this.#begun && until !== undefined && until > this.at) total[this.now.part] += until - this.at;
     return total;
   }
 
-  /** As it is now; what comes later changes only the original. */
+  /** A snapshot; later events only change the original. */
   copy(): RunTimes {
     const copy = new RunTimes(this.#createdAt);
     copy.deltas = this.deltas;
@@ -130,7 +130,7 @@ export class RunTimes {
     return copy;
   }
 
-  /** Charges a wait to who was really waited for, as far as it is within the run. */
+  /** Moves a measured wait to the activity it really was, as far as it lies within the run. */
   carve({ for: part, name = "", from, ms }: Waited): void {
     this.#catchUp();
     this.#map((segment) => {
@@ -145,7 +145,7 @@ export class RunTimes {
     });
   }
 
-  /** Reassigns up to `ms` of these parts, in this order: for a sum whose place is not known. */
+  /** Reassigns up to `ms` of these parts, in this order: for a sum whose position is unknown. */
   move(from: readonly TimePart[], { part, name }: Charged, ms: number): void {
     let left = ms;
     for (const source of from) {
@@ -171,7 +171,7 @@ export class RunTimes {
     this.#charge({ part: "queue", name: "" }, at);
   }
 
-  /** Whoever died took its tools along: until another takes the run up, nobody works on it, but a person may be thinking. */
+  /** After a worker died its tools are gone too: until another claims the run only a person may still be thinking. */
   #ownerOf({ type, seq, waited }: TimedEvent): Charged {
     const { now } = this;
     if (type !== "run.resumed" || now.part === "approval" || now.part === "paused") return now;
@@ -179,7 +179,7 @@ export class RunTimes {
     return { part: this.#ownFrom !== undefined && seq === this.#ownFrom ? "queue" : "down", name: "" };
   }
 
-  /** Time never runs backwards here: clocks of two workers may differ. */
+  /** Never goes backwards: clocks of two workers may differ. */
   #charge(owner: Charged, at: number): void {
     this.#catchUp();
     const since = this.at;
@@ -191,7 +191,7 @@ export class RunTimes {
     this.#add({ ...owner, ...(isStall ? { part: "providerStall" } : {}), from: since, to: at });
   }
 
-  /** The owner of a run only moves `at` for most deltas. */
+  /** For most deltas the run's owner only moves `at`; charge that time now. */
   #catchUp(): void {
     if (this.at > this.#charged) this.#add({ ...this.now, from: this.#charged, to: this.at });
     this.#charged = this.at;
@@ -301,6 +301,9 @@ const pieces: ReadonlySet<string> = new Set([
   "tool_call.delta",
 ]);
 
-/** A piece of the model's answer: the first one ends the wait for it. Fields about the answer are none, though they come first. */
+/**
+ * Whether the event is a delta of the model's answer; the first one ends the wait for it. Fields about the answer come earlier and do not
+ * count.
+ */
 export const isPiece = ({ type, kind }: Pick<TimedEvent, "type" | "kind">): boolean =>
   pieces.has(type) || (type === "provider.activity" && kind !== "response" && kind !== "fields");

@@ -1,5 +1,5 @@
 /**
- * Tenant of shadow runs: replays of live runs on another model, for nobody to see. A list has them only when it names this
- * tenant, and no key may belong to it.
+ * Tenant of shadow runs: hidden repetitions of live runs on another model. Lists include them only when they name this tenant, and no key
+ * may belong to it.
  */
 export const shadowTenant = "(shadow)";

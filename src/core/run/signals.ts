@@ -27,7 +27,7 @@ export const signalBodies = {
 
 export type SignalKind = keyof typeof signalBodies;
 
-/** Left beside a run by whoever found its process dead; never sent by callers. */
+/** Written by whoever found the run's process dead; never sent by callers. */
 export interface Crash {
   /** The epoch that ended with the process. */
   readonly epoch: number;
@@ -36,7 +36,7 @@ export interface Crash {
   readonly unknown?: true;
   /** When the process ended, ms since the epoch. */
   readonly at?: number;
-  /** As the end of a sentence that begins with the run. */
+  /** A phrase that continues a sentence starting with the run. */
   readonly cause?: string;
   readonly stack?: string;
 }

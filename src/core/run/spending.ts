@@ -4,27 +4,27 @@ import { LazyMap } from "../values/lazy-collections.ts";
 import type { Hedged } from "./event-parts.ts";
 import type { RunEvent } from "./events.ts";
 
-/** What the terminal event says of a run's usage. */
+/** Usage and cost of a run, as in its terminal event. */
 export interface Bill {
   readonly usage: Usage;
   /** USD: of its own generations. */
   readonly cost?: number;
-  /** With what its tools spent, such as agents they called; only of a run with such tools. */
+  /** Including what its tools spent, such as called agents; only for runs with such tools. */
   readonly totalCost?: number;
   readonly spent?: Spent;
   readonly inherited?: Inherited;
 }
 
-/** A run's usage, in total and by purpose. What a fork took over was spent by the original, so it is kept apart. */
+/** A run's usage, in total and by purpose. What a fork copied was spent by the original and is kept apart. */
 export class Spending {
   readonly own = new Account();
-  /** Of a fork. */
+  /** Set for a fork. */
   inherited: Account | undefined;
   readonly #priceOf: PriceOf | undefined;
   #takenOver = 0;
   #model = "";
 
-  /** `priceOf`: for events that do not tell their cost, as those of earlier releases. */
+  /** `priceOf`: for events without a cost, written by earlier releases. */
   constructor(priceOf?: PriceOf) {
     this.#priceOf = priceOf;
   }
@@ -51,7 +51,7 @@ export class Spending {
       case "context.compacted":
         return this.#add(event, "compaction", event.model ?? "");
       case "memory.recalled":
-        // A call's is part of what the call spent.
+        // With a call, it is part of what the call spent.
         return event.call === undefined ? this.#add(event, "recall", event.model ?? "") : undefined;
     }
   }

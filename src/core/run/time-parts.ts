@@ -1,4 +1,4 @@
-/** Activity that a stretch of a run's time is charged to, in the order of a legend. `docs/why.md` explains each. */
+/** Activities that a run's time is charged to, in legend order. `docs/why.md` explains each. */
 export const timeParts = [
   "queue",
   "providerWait",
@@ -19,7 +19,7 @@ export const timeParts = [
 ] as const;
 export type TimePart = (typeof timeParts)[number];
 
-/** Who the run waited for. `name`: the model, tool, question, plugin …; "" where there is none. */
+/** What the run waited for. `name`: the model, tool, question, plugin …; "" if there is none. */
 export interface Charged {
   readonly part: TimePart;
   readonly name: string;
@@ -43,11 +43,11 @@ export const stallFrom = 700;
 /** Shorter waits are not recorded, ms. */
 export const noticeable = 100;
 
-/** Name of a part in the `timing` of a run's last event, where it was named before `why` was. */
+/** A part's key in the `timing` of a run's last event; some keys are older than the part names. */
 export const timingKey = <P extends TimePart>(part: P): TimingKey<P> =>
-  (part === "backoff" ? "retryWait" : part === "blocked" ? "stalled" : part) as TimingKey<P>; // the type says the same
+  (part === "backoff" ? "retryWait" : part === "blocked" ? "stalled" : part) as TimingKey<P>; // Same mapping as the type.
 
 type TimingKey<P extends TimePart> = P extends "backoff" ? "retryWait" : P extends "blocked" ? "stalled" : P;
 
-/** The name under which a pause is charged: "" of the run itself. */
+/** The name a pause is charged under: "" for the run itself. */
 export const pausedName = (agent?: string): string => (agent === undefined ? "" : `the agent ${agent}`);

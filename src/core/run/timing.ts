@@ -6,10 +6,10 @@ import { timeParts, timingKey } from "./time-parts.ts";
 /** The breakdown of a run that ends now. */
 export function timingOf(times: RunTimes, now?: number): Timing {
   const totals = times.totals(now);
-  return Object.fromEntries(timeParts.map((part) => [timingKey(part), totals[part]])) as Timing; // every part has its key
+  return Object.fromEntries(timeParts.map((part) => [timingKey(part), totals[part]])) as Timing; // Every part has a key.
 }
 
-/** The breakdown of a run that ends now, given all that it has written. */
+/** The breakdown of a run that ends now, from all its events. */
 export function timingUntil(history: readonly RunEvent[], now: number): Timing {
   const times = RunTimes.of(history);
   times.take({ type: "run.failed", at: now });

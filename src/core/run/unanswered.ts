@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * What answers a call that the original never made, with `tools: recorded`. `ask`: a person decides whether the tool runs.
- * `fail`: the call fails. `run`: tools that are `pure` run, the others ask. `agent`: this agent plays the tool. `module`: a
- * function of yours does; not for callers over a network, who would have it loaded.
+ * What answers a call that the original never made, with `tools: recorded`. `ask`: a person decides whether the tool runs. `fail`: the call
+ * fails. `run`: `pure` tools run, others ask. `agent`: this agent plays the tool. `module`: your function answers; not available to network
+ * callers, since it loads code.
  */
 export const Unanswered = z.union([
   z.enum(["ask", "fail", "run"]),

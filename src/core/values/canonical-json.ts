@@ -1,4 +1,4 @@
-/** JSON with sorted keys: models write the same arguments in any order. */
+/** JSON with sorted keys, because models write the same arguments in any order. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)

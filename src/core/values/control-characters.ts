@@ -1,4 +1,4 @@
-/** C0, DEL and C1; with `except`, some of them are fine. */
+/** C0, DEL and C1, except the characters in `except`. */
 export function hasControlCharacter(text: string, except = ""): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

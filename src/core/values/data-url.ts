@@ -1,7 +1,7 @@
 export interface DataUrl {
-  /** As written; empty when there is none. */
+  /** As written; empty if missing. */
   readonly mediaType: string;
-  /** What stands between media type and `;base64`, with its semicolons. */
+  /** The text between media type and `;base64`, including its semicolons. */
   readonly parameters: string;
   readonly isBase64: boolean;
   readonly data: string;
@@ -11,7 +11,7 @@ const scheme = "data:";
 const longestHeader = 300;
 const base64 = ";base64";
 
-/** Undefined if it is none. Takes time for the header alone, whatever follows. */
+/** Undefined if it is not a data URL. Scans only the header, however long the data. */
 export function parseDataUrl(url: string): DataUrl | undefined {
   const head = url.slice(0, scheme.length + longestHeader + 1);
   if (!head.startsWith(scheme)) return undefined;
@@ -30,6 +30,6 @@ export function parseDataUrl(url: string): DataUrl | undefined {
   };
 }
 
-/** For wires that take content as a URL. */
+/** Builds a data URL, for wires that take content as a URL. */
 export const dataUrl = ({ mediaType, data }: { readonly mediaType: string; readonly data?: string }): string =>
   `${scheme}${mediaType}${base64},${data ?? ""}`;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** A request that is no run's. The tenant is "" until its key was checked. */
+/** A request that does not belong to a run. The tenant is "" until its key was checked. */
 export interface RequestDoing {
   tenant: string;
   readonly route: string;
@@ -13,7 +13,7 @@ export interface RunDoing {
 
 const works = new AsyncLocalStorage<RunDoing | RequestDoing>();
 
-/** Whatever this starts, promises and timers included, is done for the run. Costs nothing per token. */
+/** Attributes everything `work` starts, including promises and timers, to the run. Costs nothing per token. */
 export const doingFor = <T>(run: RunDoing, work: () => T): T => works.run(run, work);
 
 /** The run whose code is executing, if any. */
@@ -22,32 +22,32 @@ export function runDoing(): string | undefined {
   return work !== undefined && "run" in work ? work.run : undefined;
 }
 
-/** The tenant whose code is executing; "" when it is nobody's. */
+/** The tenant whose code is executing; "" if none. */
 export const tenantDoing = (): string => works.getStore()?.tenant ?? "";
 
-/** Whatever this starts is done for the request, but for what is done for a run. */
+/** Attributes everything `work` starts to the request, except what is done for a run. */
 export const doingForRequest = <T>(request: RequestDoing, work: () => T): T => works.run(request, work);
 
-/** The request whose code is executing, if it is no run's. */
+/** The request whose code is executing, if it does not belong to a run. */
 export function requestDoing(): RequestDoing | undefined {
   const work = works.getStore();
   return work !== undefined && "route" in work ? work : undefined;
 }
 
-/** Told which run's plugin is about to be called, and "" when the call has returned. */
+/** Called with the run whose plugin is about to be called, and with "" after it returned. */
 type Mark = (run: string) => void;
 
 let mark: Mark | undefined;
 let marked = "";
 
-/** From here on calls into plugins are marked where they survive the process. */
+/** From now on, records calls into plugins where the record survives the process. */
 export function markWith(write: Mark | undefined): void {
   mark = write;
-  // Whoever calls process.exit, now or after a wait, does it for a run.
+  // A call of process.exit, now or later, is attributed to the run that made it.
   if (write !== undefined) process.once("exit", () => write(runDoing() ?? marked));
 }
 
-/** Calls into a plugin. If the process dies before it returns, the mark tells whose it was. */
+/** Calls into a plugin. If the process dies before it returns, the mark tells which run it was. */
 export function markedAs<T>(run: string, call: () => T): T {
   if (mark === undefined) return call();
   const outer = marked;

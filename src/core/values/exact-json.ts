@@ -1,26 +1,26 @@
 import { randomBytes } from "node:crypto";
 
-/** No value can pass for a placeholder: it is replaced before the text leaves, so nobody learns it. */
+/** Random and replaced before the text leaves the process, so no value can pass for a placeholder. */
 const placeholder = `venturi:${randomBytes(16).toString("hex")}:`;
 const placeholders = new RegExp(`"${placeholder}(\\d+)"`, "g");
 
-/** What a placeholder stands for: JSON as it is, or a string to be encoded. */
+/** What a placeholder stands for: raw JSON, or a string to be encoded. */
 export interface LeftOut {
   readonly text: string;
   readonly isJson: boolean;
 }
 
-/** The texts that the `exactJson` under way has met; undefined while none is. */
+/** Texts collected by the current `exactJson`; undefined when none is in progress. */
 let met: string[] | undefined;
 
 /**
- * A JSON text that stands for its value: `exactJson` writes it byte for byte, so that numbers, key order and whitespace stay as
- * a vendor wrote them. `JSON.stringify` writes its value.
+ * A value with its original JSON text, which `exactJson` writes byte for byte, so that numbers, key order and whitespace stay as the vendor
+ * wrote them. `JSON.stringify` writes its value.
  */
 export class ExactJson {
   readonly text: string;
 
-  /** `text` is valid JSON. */
+  /** `text` must be valid JSON. */
   constructor(text: string) {
     this.text = text;
   }
@@ -30,7 +30,7 @@ export class ExactJson {
   }
 }
 
-/** `JSON.stringify`, with the texts of `ExactJson` values as they are. */
+/** `JSON.stringify`, but writes `ExactJson` values as their original text. */
 export function exactJson(value: unknown): string {
   const texts: string[] = [];
   met = texts;
@@ -42,10 +42,7 @@ export function exactJson(value: unknown): string {
   }
 }
 
-/**
- * The value's JSON with its strings of `long` characters or more left out, as the pieces between them: a string is JSON, an object
- * is what stands there.
- */
+/** The value's JSON with strings of at least `long` characters left out: strings are JSON fragments, objects are what goes between them. */
 export function jsonAround(value: unknown, long: number): (string | LeftOut)[] {
   const texts: string[] = [];
   met = texts;
@@ -57,7 +54,7 @@ export function jsonAround(value: unknown, long: number): (string | LeftOut)[] {
   };
   try {
     const pieces: (string | LeftOut)[] = [];
-    // The pattern has a group, so every other piece is the number of a placeholder.
+    // The pattern has a capturing group, so every other piece is a placeholder's number.
     for (const [index, piece] of JSON.stringify(value, leaveOut).split(placeholders).entries()) {
       const number = Number(piece);
       if (index % 2 === 0) pieces.push(piece);
@@ -69,12 +66,12 @@ export function jsonAround(value: unknown, long: number): (string | LeftOut)[] {
   }
 }
 
-/** Where a value stands in a JSON text: keys and indexes from the root; `*` stands for any. */
+/** Path to a value in a JSON text: keys and indexes from the root; `*` matches any. */
 export type JsonPlace = readonly (string | number)[];
 
 /**
- * The text of each value at this place, in order, without parsing them. Of a repeated key the last counts, as in `JSON.parse`.
- * The text must be valid JSON; linear in its length, whatever its depth.
+ * The text of each value at this path, in order, without parsing. For a repeated key the last one counts, as in `JSON.parse`. The text must
+ * be valid JSON; linear in its length, at any depth.
  */
 export function textsAt(text: string, place: JsonPlace): Map<string, string> {
   const found = new Map<string, string>();
@@ -82,7 +79,7 @@ export function textsAt(text: string, place: JsonPlace): Map<string, string> {
   return found;
 }
 
-/** The text of the one value at this place. */
+/** The text of the single value at this path. */
 export const textAt = (text: string, place: JsonPlace): string | undefined => textsAt(text, place).get(place.join("/"));
 
 class Walk {

@@ -1,35 +1,35 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { tenantDoing } from "./doing.ts";
 
-/** One slice of work on large values, ms. Then what is small gets its turn, for twice as long. */
+/** Time slice for work on large values, ms; other work then gets twice as long. */
 const slice = 4;
 const rest = 2;
 
 interface Job {
   readonly work: Generator<void, unknown>;
-  /** Calls as whoever asked for the work: should it block the process, they are to blame. */
+  /** Runs in the caller's async context, so that the caller is blamed if it blocks the process. */
   readonly asAsked: ReturnType<typeof AsyncLocalStorage.snapshot>;
-  /** What it takes besides, elsewhere, ms. */
+  /** Additional time that the work takes elsewhere, ms. */
   readonly elsewhere: number;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
 
-/** By tenant, the one whose turn is next first. */
+/** Waiting jobs by tenant; the next tenant comes first. */
 const lines = new Map<string, Job[]>();
 let isScheduled = false;
-/** What large values have taken of the current slice, ms, and until when. */
+/** Time used of the current slice, ms, and when the last work ended. */
 let spent = 0;
 let workedUntil = 0;
 
 /**
- * Does work on a large value in slices of a few milliseconds, one of one value at a time, by turns between tenants, and leaves more
- * time than it takes to all else of the process in between. The work may be interrupted wherever it yields.
+ * Works on a large value in slices of a few milliseconds, one value at a time, rotating between tenants and leaving more time for
+ * everything else in between. The work can be interrupted wherever it yields.
  */
 export function inSlices<T>(work: Generator<void, T>, tenant = tenantDoing(), elsewhere = 0): Promise<T> {
   return new Promise((resolve, reject) => {
     const asAsked = AsyncLocalStorage.snapshot();
-    const job = { work, asAsked, elsewhere, resolve: resolve as (value: unknown) => void, reject }; // what this work returns
+    const job = { work, asAsked, elsewhere, resolve: resolve as (value: unknown) => void, reject }; // Typed by what this work returns.
     const line = lines.get(tenant);
     if (line === undefined) lines.set(tenant, [job]);
     else line.push(job);
@@ -37,7 +37,7 @@ export function inSlices<T>(work: Generator<void, T>, tenant = tenantDoing(), el
   });
 }
 
-/** Waits for a turn among those, for what takes the thread about so many ms soon after: a piece of a large value that is sent. */
+/** Waits for a turn among the large values, for work that will take about `ms` right after: sending a piece of one, for example. */
 export const turnFor = (ms: number, tenant?: string): Promise<void> => inSlices(nothing(), tenant, ms);
 
 function* nothing(): Generator<void, void> {}
@@ -51,7 +51,7 @@ function schedule(): void {
 
 function doSlice(): void {
   const began = performance.now();
-  // A slice that is over was followed by its rest; of one that is not, what has passed since was for others.
+  // A complete slice was followed by its rest. Of an incomplete one, the time since then went to others.
   spent = spent < slice ? Math.max(0, spent - (began - workedUntil) / rest) : 0;
   for (const [tenant, line] of lines) {
     lines.delete(tenant);

@@ -2,27 +2,27 @@ import { exactJson, jsonAround } from "./exact-json.ts";
 import { inSlices } from "./in-slices.ts";
 import { recordLimits } from "./value-limits.ts";
 
-/** A value with more text is encoded in slices: 31 MiB take a tenth of a second. */
+/** Values with more text are encoded in slices: 31 MiB take a tenth of a second. */
 const large = 256 * 1024;
-/** Texts of at least this length are encoded apart from the rest. */
+/** Texts of at least this length are encoded separately. */
 const long = 4 * 1024;
 const slice = 64 * 1024;
 
-/** `exactJson`; in pieces, made in slices, when there is much of it. */
+/** `exactJson`; large values are encoded as pieces, in time slices. */
 export const exactJsonBytes = (value: unknown): string | Promise<Buffer[]> =>
   hasMuchText(value) ? inSlices(encode(value)) : exactJson(value);
 
 function hasMuchText(value: unknown): boolean {
   let characters = 0;
   const open: unknown[] = [value];
-  // A value that contains itself has no end; encoding it then says so.
+  // Bounded: a cyclic value never ends, and encoding reports it.
   for (let seen = 0; open.length > 0 && seen < recordLimits.nodes; seen++) {
     const next = open.pop();
     if (typeof next === "string") {
       characters += next.length;
       if (characters > large) return true;
     } else if (typeof next === "object" && next !== null) {
-      const fields = next as Record<string, unknown>; // an array's indexes are keys, too
+      const fields = next as Record<string, unknown>; // Array indexes are keys too.
       for (const name in fields) open.push(fields[name]);
     }
   }
@@ -45,7 +45,7 @@ function* encode(value: unknown): Generator<void, Buffer[]> {
 
 const quote = Buffer.from('"');
 
-/** Slices of a text that break no character. */
+/** Slices of a text that split no character. */
 export function* sliced(text: string, size = slice): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = at + size;

@@ -11,7 +11,7 @@ export function keepOne(instance: object): void {
   kept.set(instance.constructor, instance);
 }
 
-/** Lets them go: at the end of a run with a large request, which they would hold until the next run, and when a host closes. */
+/** Drops the kept instances: after a run with a large request, which they would hold until the next run, and when a host closes. */
 export function forgetKept(): void {
   kept.clear();
 }

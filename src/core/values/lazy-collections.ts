@@ -1,6 +1,6 @@
 const noEntries: readonly never[] = [];
 
-/** A Map that is made with its first entry. A run has some twenty of them, most of which stay empty. */
+/** A Map created with its first entry: a run has about twenty, most of which stay empty. */
 export class LazyMap<K, V> implements Iterable<[K, V]> {
   #map: Map<K, V> | undefined;
 
@@ -43,7 +43,7 @@ export class LazyMap<K, V> implements Iterable<[K, V]> {
   }
 }
 
-/** A Set that is made with its first member. */
+/** A Set created with its first member. */
 export class LazySet<T> implements Iterable<T> {
   #set: Set<T> | undefined;
 

@@ -1,4 +1,4 @@
-/** RFC 6838 allows 127 characters for each name; no registered type with its parameters comes near this. */
+/** RFC 6838 allows 127 characters per name; no registered type with parameters comes near this length. */
 const longest = 255;
 
 /** `type/subtype`, where either may be `*`, and parameters of printable ASCII. */
@@ -6,7 +6,7 @@ const form = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(?: *;[\x20-\x7e]*)?$/;
 
 export const isMediaType = (text: string): boolean => text.length <= longest && form.test(text);
 
-/** Name of an audio type in OpenAI's wires: `audio/mpeg` is MP3; for others the subtype is the format. */
+/** An audio type's name in OpenAI's wires: `mp3` for `audio/mpeg`, otherwise the subtype. */
 export function audioFormat(mediaType: string): string {
   const end = mediaType.indexOf(";");
   const subtype = mediaType.slice("audio/".length, end < 0 ? undefined : end).trimEnd();

@@ -3,7 +3,7 @@ const shortestSecret = 8;
 /** Values of at least this length are masked anywhere; shorter ones only as a whole word. */
 const unmistakable = 16;
 
-/** Masks secret values in a text: each is replaced by its name in brackets. */
+/** Creates a function that replaces each secret value in a text by its name in brackets. */
 export function redactor(secrets: Readonly<Record<string, string | undefined>>): (text: string) => string {
   const longestFirst = Object.entries(secrets)
     .filter((entry): entry is [string, string] => (entry[1] ?? "").length >= shortestSecret)

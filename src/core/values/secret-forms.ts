@@ -1,15 +1,15 @@
 /**
- * Finds credentials by their form. Every expression has a fixed width, and what follows is walked character by character: a long
- * word costs its length, not its square, and cannot overflow the stack on which V8 backtracks (it does at 8 MB of one class).
+ * Finds credentials by their form. Every expression has a fixed width, and the rest is scanned character by character: a long word costs
+ * its length, not its square, and cannot overflow V8's backtracking stack (which happens at 8 MB of one class).
  */
 export interface SecretForm {
-  /** Matches what makes it a credential. Its first group, if any, is no part of the secret. */
+  /** Matches what identifies the credential. Its first group, if any, is not part of the secret. */
   readonly start: RegExp;
-  /** Whether the unit continues it; absent when `start` is all of it. */
+  /** Whether the character continues it; absent if `start` matches all of it. */
   readonly rest?: (unit: number) => boolean;
 }
 
-/** Spelled out for the place: `found` begins with `shown` characters that are no secret. */
+/** Produces the mask; the first `shown` characters of `found` are not secret. */
 export type Mask = (found: string, shown: number) => string;
 
 const isAny = (signs: string) => {
@@ -48,7 +48,7 @@ export function maskForm(text: string, { start, rest }: SecretForm, mask: Mask):
   return done === 0 ? text : clean + text.slice(done);
 }
 
-/** JSON Web Tokens: three words of base64url between dots. `isCut`: the text may end inside one. */
+/** Masks JSON Web Tokens: three base64url words separated by dots. `isCut`: the text may end inside one. */
 export function maskJwts(text: string, mask: Mask, isCut = false): string {
   let clean = "";
   let done = 0;
@@ -63,7 +63,7 @@ export function maskJwts(text: string, mask: Mask, isCut = false): string {
       clean += text.slice(done, at) + mask(text.slice(at, end), 0);
       done = end;
     }
-    // A later start in this word has the same end and fewer characters, so none of them is a token either.
+    // A later start in the same word has the same end and fewer characters, so it is not a token either.
     at = Math.max(first, end);
   }
   return done === 0 ? text : clean + text.slice(done);

@@ -1,4 +1,4 @@
-/** Nothing that is known has a longer name. */
+/** No known name is longer. */
 const longest = 200;
 
 /** ` (did you mean "timeout"?)`, or empty when no candidate is close. */

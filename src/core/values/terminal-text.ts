@@ -29,6 +29,6 @@ function symbolOf(sign: string): string {
   const code = sign.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return "␡";
-  if (code < 0xa0) return `␛${String.fromCodePoint(code - 0x40)}`; // C1 combines ESC and a letter
+  if (code < 0xa0) return `␛${String.fromCodePoint(code - 0x40)}`; // C1 stands for ESC and a letter.
   return `⟨U+${code.toString(16).toUpperCase()}⟩`;
 }

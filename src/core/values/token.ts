@@ -3,7 +3,7 @@ export type Token<T> = symbol & { readonly of?: T };
 
 export const token = <T>(name: string): Token<T> => Symbol(name) as Token<T>;
 
-/** Replaces what Venturi registers under the token. */
+/** A replacement for what Venturi registers under the token. */
 export interface Provided<T = unknown> {
   readonly token: Token<T>;
   readonly value: T;

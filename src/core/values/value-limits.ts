@@ -1,4 +1,4 @@
-/** Limits on untrusted values: arguments, answers, results, metadata, bodies. */
+/** Limits for untrusted values: arguments, answers, results, metadata, bodies. */
 export interface ValueLimits {
   /** Nesting of objects and arrays. */
   readonly depth: number;
@@ -14,7 +14,7 @@ export const valueLimits: ValueLimits = { depth: 64, nodes: 100_000, size: 8 * 1
 /** For one event of a provider's wire, including the vendor's envelope. Its size limit is `maxEvent`. */
 export const frameLimits: ValueLimits = { depth: 128, nodes: 200_000, size: Number.POSITIVE_INFINITY };
 
-/** For the fields of an answer that only its vendor's wire knows; larger ones are left out. */
+/** For vendor-specific fields of an answer; larger ones are left out. */
 export const answerLimits: ValueLimits = { depth: 64, nodes: 200_000, size: 8 * 1024 * 1024 };
 
 /** For one stored event, which may hold several such values. */
@@ -24,14 +24,14 @@ export const recordLimits: ValueLimits = { depth: 96, nodes: 1_000_000, size: 64
 export const detailLimits: ValueLimits = { depth: 8, nodes: 1_000, size: 64 * 1024 };
 
 /**
- * Why the value cannot be stored as JSON within the limits, phrased as the end of a sentence; undefined if it can. Never throws,
- * and recurses no deeper than the limit: a cycle counts as too deep, a shared value counts each time it is reached.
+ * Why the value cannot be stored as JSON within the limits, as a phrase that ends a sentence; undefined if it can. Never throws, and
+ * recurses no deeper than the limit: a cycle counts as too deep, a shared value counts each time it is reached.
  */
 export function excessOf(value: unknown, limits: ValueLimits = valueLimits): string | undefined {
   try {
     return excess(value, 0, { limits, nodes: 0, size: 0 });
   } catch {
-    return "cannot be read: a getter or toJSON of it throws"; // the walk may run getters of the caller
+    return "cannot be read: a getter or toJSON of it throws"; // The walk may run the caller's getters.
   }
 }
 
@@ -66,11 +66,11 @@ function excessOfItems(items: readonly unknown[], depth: number, walk: Walk): st
 }
 
 function excessOfFields(value: object, depth: number, walk: Walk): string | undefined {
-  // Unlike Object.keys, this makes no array: every event that is not just text passes here.
+  // Unlike Object.keys, allocates no array: every event that is not just text passes here.
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     walk.size += key.length;
-    const found = excess((value as Record<string, unknown>)[key], depth, walk); // an own key
+    const found = excess((value as Record<string, unknown>)[key], depth, walk); // An own key.
     if (found !== undefined) return found;
   }
   return walk.size > walk.limits.size ? tooLarge(walk.limits.size) : undefined;
@@ -82,7 +82,7 @@ function plain(value: object): unknown {
   return typeof value.toJSON === "function" ? value.toJSON() : value;
 }
 
-/** Without listing the keys, which for a byte array would take more memory than the bytes. */
+/** Without listing the keys, which for a byte array would take more memory than its bytes. */
 const lengthOf = (value: object): number =>
   Array.isArray(value) ? value.length : ArrayBuffer.isView(value) ? value.byteLength : 0;
 

@@ -1,7 +1,4 @@
-/**
- * Characters of all texts in a value, and bytes of the blobs it refers to (`hash` and `size`): what it roughly takes in memory
- * once it is loaded.
- */
+/** Approximate memory of a value once loaded: characters of all its texts, and bytes of the blobs it refers to (`hash` and `size`). */
 export function valueSize(value: unknown): number {
   let size = 0;
   const open: unknown[] = [value];
@@ -10,7 +7,7 @@ export function valueSize(value: unknown): number {
     if (typeof next === "string") size += next.length;
     else if (typeof next !== "object" || next === null) size += 8;
     else {
-      const fields = next as Record<string, unknown>; // an array's indexes are keys, too
+      const fields = next as Record<string, unknown>; // Array indexes are keys too.
       for (const name of Object.keys(fields)) open.push(fields[name]);
       if (typeof fields.hash === "string" && typeof fields.size === "number") size += fields.size;
     }
