@@ -32,7 +32,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
         ...(tries > 1 ? { tries } : {}),
       }),
   };
-  // What a program has had measured already, and gives to `replace`, would have every span twice.
+  // Ports already instrumented: a program may pass one back through `replace`, and would get every span twice.
   const measured = new WeakSet<object>();
   const once = <Port extends object>(port: Port, wrap: () => Port): Port => {
     if (measured.has(port)) return port;

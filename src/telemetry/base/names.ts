@@ -1,7 +1,7 @@
 /** Every telemetry name. GenAI semantic conventions first, `venturi.*` where they define nothing. */
 export const scope = "venturi";
 
-/** Version of the conventions used below; the GenAI ones are those of the repository that continues them. */
+/** Version of the conventions used below; the GenAI ones come from the repository that continues them. */
 export const schemaUrl = "https://opentelemetry.io/schemas/1.45.0";
 
 /** The instrumentation scope of our spans. */
@@ -155,7 +155,7 @@ export const metrics = {
   dropped: "venturi.telemetry.dropped",
 } as const;
 
-/** The process, and the attributes of its series. */
+/** Metrics of the process, and the attributes of their series. */
 export const processMetrics = {
   delay: {
     min: "nodejs.eventloop.delay.min",
@@ -199,12 +199,12 @@ export const labels = {
 /** The conventions' bucket boundaries, and finer ones for operations in the microsecond range. */
 export const buckets = {
   duration: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
-  /** Of what may wait for a person. */
+  /** For runs, which may wait for a person. */
   run: [
     0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300, 900, 3_600, 14_400,
     86_400,
   ],
-  /** The conventions' for requests, and more for streams. */
+  /** The conventions' buckets for requests, extended for streams. */
   request: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 1_800],
   firstChunk: [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
   perChunk: [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
@@ -222,5 +222,5 @@ const providerNames: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
 };
 
-/** The conventions' name for a provider, by plugin type; unknown types keep their own name. */
+/** The conventions' name of a provider, by plugin type; unknown types keep their own name. */
 export const providerName = (type: string): string => providerNames[type] ?? type;

@@ -34,10 +34,10 @@ export class Origin {
   }
 }
 
-/** Nanoseconds. */
+/** Resolution of span times, nanoseconds. */
 let grain = 1;
 
-/** Zipkin's API rejects fractions of a microsecond: it silently drops every span of such a request. */
+/** Zipkin's API rejects fractions of a microsecond: it silently drops all spans of such a request. */
 export function useWholeMicroseconds(): void {
   grain = 1_000;
 }
@@ -46,7 +46,7 @@ const tolerated = 20;
 let current = new Origin(performance.timeOrigin);
 let epoch = performance.timeOrigin;
 
-/** The origin for a run starting now: the last one, unless the wall clock was set or the machine slept. */
+/** The origin for a run starting now: the previous one, unless the wall clock was set or the machine slept. */
 export function originNow(): Origin {
   const seen = Date.now() - performance.now();
   if (Math.abs(seen - epoch) > tolerated) {

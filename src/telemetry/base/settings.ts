@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 /** The part of the config that telemetry reads. */
 export interface TelemetrySettings {
   readonly chunks: "spans" | "events" | "metrics";
-  /** Of a generation; undefined: every chunk has its span. */
+  /** Per generation; undefined: every chunk gets a span. */
   readonly maxChunkSpans?: number | undefined;
   readonly content: "off" | "truncated" | "full";
   /** User-defined regular expressions; matches never leave the process. */
@@ -16,7 +16,7 @@ export interface TelemetrySettings {
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** A SpanProcessor of OpenTelemetry's SDK, written out so that Venturi's types need no package of OpenTelemetry. */
+/** OpenTelemetry's SpanProcessor, declared here so that Venturi's types need no OpenTelemetry package. */
 interface SpanProcessor {
   onStart(span: never, parentContext: never): void;
   onEnd(span: never): void;
@@ -40,10 +40,10 @@ export interface TelemetryParts {
   readonly closeLimit?: number;
 }
 
-/** Events cannot leave before their span ends, so memory bounds them where no limit is set. */
+/** Span events are exported only when their span ends, so without a configured limit they are bounded by this. */
 export const mostChunkEvents = 1_000;
 
-/** The most chunks of a generation that are recorded. */
+/** Maximum chunks recorded per generation. */
 export const chunkLimit = ({ chunks, maxChunkSpans }: TelemetrySettings): number =>
   maxChunkSpans ?? (chunks === "events" ? mostChunkEvents : Number.POSITIVE_INFINITY);
 

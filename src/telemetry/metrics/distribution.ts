@@ -1,6 +1,6 @@
 import { type SpanContext, TraceFlags } from "@opentelemetry/api";
 
-/** A measurement that leads from a bucket to the trace it was taken in. */
+/** A measurement that links a bucket to the trace it was taken in. */
 export interface Exemplar {
   readonly value: number;
   readonly traceId: string;
@@ -13,7 +13,7 @@ export interface Exemplar {
 export class Distribution {
   readonly #boundaries: readonly number[];
   readonly counts: number[];
-  /** The latest one of each bucket; undefined until there is one. */
+  /** The latest exemplar per bucket; undefined until there is one. */
   exemplars: (Exemplar | undefined)[] | undefined;
   sum = 0;
   count = 0;

@@ -14,7 +14,7 @@ export class Drops {
   readonly #dropped: ReturnType<Meter["counter"]>;
   readonly #sets: AttributeSets;
   readonly #log: Log;
-  /** By signal and reason: when it was last logged, and the number dropped since. */
+  /** By signal and reason: when it was last logged, and how many were dropped since. */
   readonly #unlogged = new Map<string, { loggedAt: number; dropped: number }>();
   total = 0;
 

@@ -11,8 +11,8 @@ interface Written {
 }
 
 /**
- * Metrics as text: Prometheus' format 0.0.4, or OpenMetrics 1.0, which has exemplars. A name ends with its unit. The collector's
- * exporter names them the same way, so dashboards fit both.
+ * Metrics as text: Prometheus format 0.0.4, or OpenMetrics 1.0, which has exemplars. Names end with their unit, as the collector's exporter
+ * writes them, so that dashboards fit both.
  */
 export function exposition({ resourceMetrics }: CollectionResult, format: Format): string {
   const families = new Map<string, Written>();
@@ -21,7 +21,7 @@ export function exposition({ resourceMetrics }: CollectionResult, format: Format
   }
   const lines: string[] = [];
   for (const [name, family] of families) {
-    // OpenMetrics names a counter without `_total`, and only its sample with it.
+    // OpenMetrics uses `_total` only for a counter's sample, not for its name.
     const title = family.type === "counter" && format === "prometheus" ? `${name}_total` : name;
     lines.push(`# HELP ${title} ${escaped(family.help, format)}`, `# TYPE ${title} ${family.type}`);
     if (format === "openmetrics" && family.unit !== "") lines.push(`# UNIT ${name} ${family.unit}`);
@@ -77,9 +77,9 @@ function histogram(samples: string[], { name, attributes, value, exemplars }: Se
   samples.push(`${name}_count${labelsOf(attributes)} ${value.count}`);
 }
 
-/** The meter adds them to its points; those of other meters have none. */
+/** Exemplars that our meter adds to its points; points of other meters have none. */
 const exemplarsIn = (point: object): readonly (Exemplar | undefined)[] | undefined =>
-  "exemplars" in point ? (point.exemplars as readonly (Exemplar | undefined)[] | undefined) : undefined; // ours
+  "exemplars" in point ? (point.exemplars as readonly (Exemplar | undefined)[] | undefined) : undefined; // Our own points.
 
 const exemplarOf = (exemplar: Exemplar | undefined): string =>
   exemplar === undefined
@@ -106,7 +106,7 @@ function suffixOf(unit: string, type: Written["type"]): string {
 
 function nameOf(name: string, suffix: string, type: Written["type"]): string {
   const plain = name.replace(/[^a-zA-Z0-9_:]/g, "_").replace(/^(?=\d)/, "_");
-  // `_count` is a histogram's; the conventions' `process.thread.count` is `process_thread` here.
+  // `_count` is reserved for histograms, so the conventions' `process.thread.count` becomes `process_thread`.
   const base = plain.replace(type === "counter" ? /_total$/ : type === "gauge" ? /_count$/ : /$^/, "");
   return suffix === "" || base.endsWith(`_${suffix}`) ? base : `${base}_${suffix}`;
 }

@@ -6,7 +6,7 @@ import type { Count, Meter } from "./meter.ts";
 type Histogram = (attributes: Attributes) => Distribution;
 type Counter = (attributes: Attributes) => Count;
 
-/** All metrics; each returns the series of an attribute set. */
+/** All metrics. Each is a function from an attribute set to its series. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 export function createInstruments(meter: Meter) {
@@ -23,7 +23,7 @@ export function createInstruments(meter: Meter) {
     "Duration of a durable append, all its tries; with an error: of one try that failed",
     buckets.append,
   );
-  appendDuration(noAttributes); // there from the start
+  appendDuration(noAttributes); // Created now, so that the series exists from the start.
   return {
     operationDuration: seconds(metrics.operationDuration, "Duration of a generation"),
     timeToFirstChunk: seconds(metrics.timeToFirstChunk, "Request to first chunk", buckets.firstChunk),
@@ -75,7 +75,7 @@ export class AttributeSets {
     for (const name in pairs) if (pairs[name] !== undefined) key += `${name}\u0000${pairs[name]}\u0001`;
     let set = this.#sets.get(key);
     if (set === undefined) {
-      // Past the limit nothing is remembered; a metric's own limit then counts it as overflow.
+      // Past the limit, sets are no longer cached; a metric's own limit then counts them as overflow.
       if (this.#sets.size >= mostSets) return Object.freeze({ ...pairs });
       set = Object.freeze(Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined)));
       this.#sets.set(key, set);
@@ -83,11 +83,11 @@ export class AttributeSets {
     return set;
   }
 
-  /** A set from `of` and one more attribute. Cheaper than another `of`; the values of one `name` must be few. */
+  /** A set from `of` plus one attribute. Cheaper than another `of`, but each `name` may only have few values. */
   with(set: Attributes, name: string, value: string): Attributes {
     const known = this.#larger.get(set)?.get(value);
     if (known !== undefined && known[name] === value) return known;
-    const larger = this.of({ ...(set as Record<string, string>), [name]: value }); // of strings, like every set
+    const larger = this.of({ ...(set as Record<string, string>), [name]: value }); // All sets contain strings.
     if (this.#larger.size >= mostSets) return larger;
     const its = this.#larger.get(set) ?? new Map<string, Attributes>();
     this.#larger.set(set, its.set(value, larger));

@@ -28,13 +28,13 @@ interface Family<Series> extends Description {
 
 type Kind = "counter" | "level" | "gauge";
 
-/** The SDK's own limit of series per metric; a client that invents tenants or models must not fill the memory. */
+/** The SDK's own limit of series per metric: clients that invent tenants or models must not fill the memory. */
 const mostSeries = 2_000;
 const overflow: Attributes = Object.freeze({ "otel.metric.overflow": true });
 
 /**
- * Our meter. Recording through the SDK hashes the attributes each time (≈ 2 µs); holding on to a series reduces that to an
- * addition. Readers see ordinary instruments.
+ * Our meter. Recording through the SDK hashes the attributes each time (≈ 2 µs); holding on to a series makes it an addition. Readers see
+ * ordinary instruments.
  */
 export class Meter implements MetricProducer {
   readonly #version: string | undefined;
@@ -47,7 +47,7 @@ export class Meter implements MetricProducer {
     this.#version = version;
   }
 
-  /** Attribute objects are the series' keys: pass the same frozen object for the same attributes. */
+  /** Series are keyed by the attribute object: pass the same frozen object for the same attributes. */
   counter(description: Description): (attributes: Attributes) => Count {
     return this.#counted({ ...description, kind: "counter" });
   }
@@ -67,7 +67,7 @@ export class Meter implements MetricProducer {
     return (attributes) => seriesOf(family, attributes, () => new Distribution(boundaries));
   }
 
-  /** `refresh` is called before each collection, to set values that are only worth reading then. */
+  /** `refresh` is called before each collection, for values that are expensive to keep up to date. */
   observe(refresh: () => void | Promise<void>): void {
     this.#observers.push(refresh);
   }

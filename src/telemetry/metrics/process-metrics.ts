@@ -6,7 +6,7 @@ import type { AttributeSets } from "./instruments.ts";
 import type { Meter } from "./meter.ts";
 
 /**
- * The process by the semantic conventions: event loop, garbage collection, CPU, memory, handles. Watching begins with the first
+ * Process metrics by the semantic conventions: event loop, garbage collection, CPU, memory, handles. Watching starts with the first
  * collection, so that a program whose metrics nobody reads pays nothing. Returns a function that stops it.
  */
 export function observeProcess(meter: Meter, sets: AttributeSets): () => void {
@@ -36,14 +36,14 @@ interface Observed {
 const nothing = () => {};
 const seconds = (nanoseconds: number): number => nanoseconds / 1e9;
 
-/** How late a timer of 20 ms came since the last collection, and the share of the time the loop was busy. */
+/** Delay of a 20 ms timer since the last collection, and event loop utilization. */
 function eventLoop(meter: Meter, sets: AttributeSets): Observed {
   const resolution = 20;
   const delays = monitorEventLoopDelay({ resolution });
   delays.enable();
   const gauge = (name: string, description: string, unit: string) => meter.gauge({ name, description, unit });
   const delay = Object.entries(names.delay).map(([key, name]) => ({
-    key: key as keyof typeof names.delay, // of this object
+    key: key as keyof typeof names.delay, // A key of this object.
     series: gauge(name, "Event loop delay since the last collection", "s"),
   }));
   const utilization = gauge(names.utilization, "Share of the time the event loop was busy", "1");
@@ -69,7 +69,7 @@ function eventLoop(meter: Meter, sets: AttributeSets): Observed {
         p99: delays.percentile(99),
       };
       for (const { key, series } of delay) {
-        // The monitor counts its own interval; a spread has none.
+        // The monitor's values include its own interval; the standard deviation does not.
         const own = key === "stddev" ? 0 : resolution / 1e3;
         series(none).value = Math.max(0, seconds(figures[key]) - own);
       }
@@ -103,7 +103,7 @@ function collections(meter: Meter, sets: AttributeSets): Observed {
   return { refresh: nothing, stop: () => observer.disconnect() };
 }
 
-/** Node's types leave out what a `gc` entry has. */
+/** Node's types omit the `gc` entry's details. */
 function kindOf(entry: object): number {
   const { kind } = ("detail" in entry ? entry.detail : undefined) as { kind?: number };
   return kind ?? -1;
@@ -141,7 +141,7 @@ function memory(meter: Meter, sets: AttributeSets): Observed {
   };
 }
 
-/** What keeps the loop alive, by type; and on Linux open files and threads. */
+/** Active handles by type; on Linux also open files and threads. */
 function handles(meter: Meter, sets: AttributeSets): Observed {
   const gauge = meter.gauge({
     name: names.resources,

@@ -7,10 +7,10 @@ import type { Count, Meter } from "./meter.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A reader of a gauge that takes longer is not waited for, ms: metrics matter most while the journal hangs. */
+/** How long to wait for a gauge's reader, ms: metrics matter most while the journal hangs. */
 const patience = 500;
 
-/** Metrics of the service: each exists from its first use. */
+/** Metrics of the service, each created on first use. */
 export class ServiceMeter {
   readonly #meter: Meter;
   readonly #sets: AttributeSets;
@@ -41,7 +41,7 @@ export class ServiceMeter {
     const known = new Set<Count>();
     this.#meter.observe(async () => {
       const seen = await inTime(read);
-      // A value that is not known is left out, rather than the last one told again.
+      // An unknown value is left out rather than repeated.
       for (const one of known) one.value = seen === undefined ? Number.NaN : 0;
       for (const { value, attributes = {} } of seen ?? []) {
         const one = series(this.#sets.of(attributes));

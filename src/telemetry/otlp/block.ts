@@ -4,11 +4,11 @@ import type { Origin } from "../base/origin.ts";
 import type { AppendRows, ChunkRows } from "./rows.ts";
 
 /**
- * Spans stored as numbers. Ids are not stored: they share a random upper half and count up in the lower one, so every reader of
- * the block (encoder, ring, another exporter) derives the same ids.
+ * Spans stored as numbers. Ids are not stored: they share a random upper half and count up in the lower one, so that every reader of the
+ * block (encoder, ring, other exporters) derives the same ids.
  */
 export interface Block {
-  /** The parent of all its spans. */
+  /** Parent of all its spans. */
   readonly parent: SpanContext;
   readonly origin: Origin;
   readonly idHigh: number;
@@ -26,7 +26,7 @@ export function appendBlock(parent: SpanContext, origin: Origin, appends: Append
   return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
 }
 
-/** The block's rows are used again for the next one; a copy's are its own. */
+/** A copy with its own rows; the block's rows are reused for the next block. */
 export const copyOf = (block: Block): Block => ({
   ...block,
   chunks: block.chunks?.copy(),

@@ -28,7 +28,7 @@ export class ProtobufWriter {
     return this.#bytes.length;
   }
 
-  /** Goes back, to write the rest again. */
+  /** Moves back to `at`, to overwrite what follows. */
   reset(at = 0): void {
     this.#at = at;
   }
@@ -69,7 +69,7 @@ export class ProtobufWriter {
     this.bytes(utf8.encode(text));
   }
 
-  /** With its length in front. */
+  /** Length-prefixed. */
   bytes(bytes: Uint8Array): void {
     this.varint(bytes.length);
     this.raw(bytes);
@@ -100,7 +100,7 @@ export class ProtobufWriter {
     return start;
   }
 
-  /** Opens a length-delimited field; `width` bytes hold its length, four up to 256 MB. */
+  /** Opens a length-delimited field; its length takes `width` bytes (four allow 256 MB). */
   open(tag: number, width = 4): number {
     this.byte(tag);
     this.hole(width);
@@ -115,7 +115,7 @@ export class ProtobufWriter {
     this.#bytes[at] = value;
   }
 
-  /** Up to 32 bits, in five bytes. */
+  /** Up to 32 bits, padded to five bytes. */
   putVarint(at: number, value: number): void {
     this.#padded(at, 5, value);
   }
@@ -140,7 +140,7 @@ export class ProtobufWriter {
     this.#view.setUint32(at + 4, (high + carry) >>> 0, true);
   }
 
-  /** Writes nothing and returns false unless the text is ASCII. Faster than the native encoder for names and short values. */
+  /** Writes nothing and returns false unless the text is ASCII. Faster than the native encoder for short texts. */
   #ascii(text: string): boolean {
     const { length } = text;
     this.#reserve(length + 1);
@@ -178,7 +178,7 @@ export const field = (number: number, wireType = 2): number => (number << 3) | w
 
 const utf8 = new TextEncoder();
 
-/** Its length fits a byte. */
+/** Short enough for a one-byte length. */
 const shortText = 64;
 
 /** The value of a lower- or upper-case hex digit. */

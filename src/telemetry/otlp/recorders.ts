@@ -5,24 +5,23 @@ export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call
 
 const errorKind = chunkKinds.indexOf("error");
 
-/** Rows reserved beyond the first chunks, for streams that exceed the limit. */
+/** Rows reserved after the first chunks, for streams that exceed the limit. */
 const mostReserved = 256;
 
-/** A gap this long, and several times the usual one, makes the chunks around it worth keeping, ms. */
+/** A gap at least this long, and several times the mean, makes the surrounding chunks worth keeping, ms. */
 const longGap = 100;
 const unusual = 4;
 
 /**
- * Selects the chunks and accumulation steps of one generation that become spans. The hot path is a few typed-array stores; spans
- * are derived from full blocks. Past the limit it keeps the informative chunks: the first, those around a long gap, errors, and
- * the last.
+ * Selects which chunks and accumulation steps of a generation become spans. The hot path is a few typed-array stores; spans are made from
+ * full blocks. Past the limit it keeps the informative chunks: the first, those around a long gap, errors, and the last.
  */
 export class ChunkRecorder {
   readonly #limit: number;
   readonly #first: number;
-  /** Of the block to come. */
+  /** Rows of the next block. */
   readonly rows = new ChunkRows();
-  /** Rows and steps of earlier blocks. */
+  /** Rows and steps already emitted in earlier blocks. */
   #taken = 0;
   #takenSteps = 0;
   /** Number of rows dropped past the limit. */
@@ -32,7 +31,7 @@ export class ChunkRecorder {
   #total = 0;
   #firstStart = 0;
   #lastStart = 0;
-  /** The last chunks beyond the first ones, as many as fit; valid from `#tailAt` on. */
+  /** Ring of the last chunks past the first ones; valid from `#tailAt` on. */
   #tail: Chunk[] = [];
   #tailAt = 0;
 
@@ -51,7 +50,7 @@ export class ChunkRecorder {
     this.lastEnd = end;
   }
 
-  /** Extends the chunk until its content is accumulated, so that the step lies within it. */
+  /** Extends the chunk's span until its content is accumulated, so that the step lies within it. */
   step(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
     const { rows } = this;
     const row = chunk < this.#first ? chunk - this.#taken : this.#rowOf(chunk);
@@ -63,7 +62,7 @@ export class ChunkRecorder {
     rows.steps.push(Math.max(-1, row), call, bytes, sealed, start, end);
   }
 
-  /** The rows so far are out. */
+  /** Called when the rows were emitted. */
   clear(): void {
     this.#taken += this.rows.count;
     this.#takenSteps += this.rows.steps.count;
@@ -86,7 +85,7 @@ export class ChunkRecorder {
   #choose(chunk: Chunk): void {
     const usual = (chunk.start - this.#firstStart) / chunk.index;
     const afterGap = chunk.gap >= longGap && chunk.gap >= unusual * usual;
-    // Half of the reserve belongs to the last chunks.
+    // Half of the reserve is for the last chunks.
     const room = this.#first + ((this.#limit - this.#first) >> 1);
     if ((afterGap || chunk.kind === errorKind) && this.#kept + 1 < room) {
       const before = afterGap && this.#tail.length > this.#tailAt ? this.#tail.pop() : undefined;
@@ -103,7 +102,7 @@ export class ChunkRecorder {
     }
   }
 
-  /** Its row if it is the newest chunk; past the limit if it was not kept. */
+  /** The chunk's row if it is the newest; otherwise past the limit. */
   #rowOf(chunk: number): number {
     const { rows } = this;
     return rows.count > 0 && rows.index(rows.count - 1) === chunk ? rows.count - 1 : rows.count;
@@ -122,7 +121,7 @@ interface Chunk {
 /** Durable appends of one run. */
 export class AppendRecorder {
   readonly #limit: number;
-  /** Of the block to come. */
+  /** Rows of the next block. */
   readonly rows = new AppendRows();
   #taken = 0;
   /** Number of rows dropped past the limit. */
@@ -137,7 +136,7 @@ export class AppendRecorder {
     else this.suppressed++;
   }
 
-  /** The rows so far are out. */
+  /** Called when the rows were emitted. */
   clear(): void {
     this.#taken += this.rows.count;
     this.rows.clear();

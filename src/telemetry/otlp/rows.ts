@@ -1,16 +1,16 @@
-/** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
+/** Rows per block. Full blocks are emitted during the run, so neither memory nor the work at its end grows with its length. */
 export const blockRows = 32;
 /** The same for accumulation steps: one frame can hold any number of fragments. */
 export const blockSteps = 1_024;
 
 const noCells: Float64Array = new Float64Array(0);
-/** Of a table: a block of the widest rows. */
+/** Initial array size of a table: a block of the widest rows. */
 const usualCells = blockRows * 6;
-/** Arrays of ended streams. They are off the heap and slow to make. */
+/** Arrays of ended streams, for reuse: they are allocated off the heap, which is slow. */
 const spare: Float64Array[] = [];
 const mostSpare = 256;
 
-/** Rows of numbers in one array: a new row costs one or two cache lines, however many streams there are. */
+/** Rows of numbers in one array: a new row touches one or two cache lines, however many streams there are. */
 abstract class Table {
   count = 0;
   protected cells = noCells;
@@ -28,19 +28,18 @@ abstract class Table {
     return this.cells[row * this.#width + 1] ?? 0;
   }
 
-  /** Empties it for the next rows. */
   clear(): void {
     this.count = 0;
   }
 
-  /** The last rows are out. */
+  /** Frees the array after the last rows were emitted. */
   release(): void {
     this.count = 0;
     if (this.cells.length === usualCells && spare.length < mostSpare) spare.push(this.cells);
     this.cells = noCells;
   }
 
-  /** The place of a new row. */
+  /** Offset of a new row. */
   protected add(): number {
     const at = this.count * this.#width;
     if (at === this.cells.length) this.#grow(at);
@@ -139,7 +138,7 @@ class StepRows extends Table {
     super.copyTo(copy);
   }
 
-  /** Row of its chunk; -1 when it belongs to none of the block. */
+  /** Row of its chunk; -1 if the chunk is not in this block. */
   chunk(row: number): number {
     return this.cells[row * 6 + 2] ?? -1;
   }

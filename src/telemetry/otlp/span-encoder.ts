@@ -4,8 +4,8 @@ import { writeAttributes } from "./attributes.ts";
 import { field, type ProtobufWriter } from "./protobuf.ts";
 
 /**
- * Writes a span of the SDK as a Span (opentelemetry/proto/trace/v1/trace.proto) of a ScopeSpans. The SDK's serializer goes
- * through everything twice, to know the lengths, and took a twentieth of a short run's processor time.
+ * Writes an SDK span as a Span (opentelemetry/proto/trace/v1/trace.proto) of a ScopeSpans. The SDK's serializer makes two passes to know
+ * the lengths, which took a twentieth of a short run's CPU time.
  */
 export function writeSpan(writer: ProtobufWriter, span: ReadableSpan): void {
   const start = writer.open(field(2));
@@ -13,7 +13,7 @@ export function writeSpan(writer: ProtobufWriter, span: ReadableSpan): void {
   writeContext(writer, context);
   if (span.parentSpanContext?.spanId) writer.id(field(4), span.parentSpanContext.spanId);
   writer.text(field(5), span.name);
-  writeCount(writer, field(6, 0), span.kind + 1); // OTLP counts kinds from 1, the API from 0
+  writeCount(writer, field(6, 0), span.kind + 1); // OTLP counts kinds from 1, the API from 0.
   writeTime(writer, field(7, 1), span.startTime);
   writeTime(writer, field(8, 1), span.endTime);
   writeAttributes(writer, field(9), span.attributes);
@@ -69,9 +69,9 @@ function writeCount(writer: ProtobufWriter, tag: number, value: number): void {
 const two16 = 0x1_0000;
 const two32 = 0x1_0000_0000;
 
-/** Nanoseconds since the epoch have more bits than a double: the upper and lower half of the seconds are multiplied separately. */
+/** Nanoseconds since the epoch exceed a double's precision, so the halves of the seconds are multiplied separately. */
 function writeTime(writer: ProtobufWriter, tag: number, time: HrTime): void {
-  const seconds = time[0]; // destructuring an array makes an iterator until the code is optimised
+  const seconds = time[0]; // Destructuring an array creates an iterator until the code is optimised.
   const nanos = time[1];
   const upper = Math.floor(seconds / two16) * 1e9;
   const lower = (seconds % two16) * 1e9 + nanos;
@@ -83,11 +83,11 @@ function writeTime(writer: ProtobufWriter, tag: number, time: HrTime): void {
   );
 }
 
-/** Flag: whether the parent is remote is known. */
+/** Flag: it is known whether the parent is remote. */
 export const hasIsRemote = 0x100;
 const isRemote = 0x200;
 
-/** `remote`: of the parent or the linked span. */
+/** `remote`: whether the parent or linked span is remote. */
 function writeFlags(writer: ProtobufWriter, tag: number, traceFlags: number, remote: boolean | undefined): void {
   writer.varint(tag);
   writer.putFixed32(writer.hole(4), (traceFlags & 0xff) | hasIsRemote | (remote ? isRemote : 0));

@@ -9,42 +9,42 @@ import type { Block } from "./block.ts";
 import { ProtobufWriter } from "./protobuf.ts";
 import { type EncodedRequest, type RequestFrame, requestFrame, TraceRequest } from "./trace-request.ts";
 
-/** Encoded bytes that wait or are in flight, so that a hanging collector cannot grow memory. */
+/** Maximum encoded bytes queued or in flight, so that a hanging collector cannot grow memory. */
 const queueLimit = 10 * 1024 * 1024;
-/** A request goes out when it has this many bytes or spans, or `delay` after its first one, ms. */
+/** A request is sent when it reaches this many bytes or spans, or `delay` ms after its first span. */
 const requestBytes = 768 * 1024;
 const requestSpans = 4_096;
 const delay = 1_000;
 const inFlightLimit = 4;
-/** Spans before `open`. */
+/** Maximum spans kept before `open`. */
 const earlyLimit = 4_096;
-/** Of a writer. It grows to what a request needs. */
+/** Initial size of a writer, which grows as needed. */
 const firstCapacity = 64 * 1024;
-/** A writer that one huge span has made larger is not kept. */
+/** A writer that grew beyond this is not reused. */
 const maxCapacity = 2 * 1024 * 1024;
 
-/** Export destination of a signal, in the exporters' format. */
+/** Export destination of a signal, in the format of the SDK's exporters. */
 export interface OtlpTarget {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly timeoutMillis: number;
 }
 
-/** Exports spans, as objects of the SDK and as blocks, over the transport of the SDK's exporters. Losses are counted. */
+/** Exports spans, as SDK objects and as blocks, over the transport of the SDK's exporters. Losses are counted. */
 export class SpanQueue implements SpanProcessor {
   readonly #version: string | undefined;
   readonly #drops: Drops;
   readonly #delegate: ReturnType<typeof createDelegate>;
   #frame: RequestFrame | undefined;
-  /** Ended before `open`. */
+  /** Spans that ended before `open`. */
   #early: ReadableSpan[] = [];
-  /** The one that spans are added to. */
+  /** The request that spans are added to. */
   #request: TraceRequest | undefined;
   readonly #waiting: EncodedRequest[] = [];
   readonly #inFlight = new Set<Promise<void>>();
-  /** Bytes of both. */
+  /** Bytes queued and in flight. */
   #held = 0;
-  /** Idle ones: a new one for each request, of about a megabyte, would wait for the garbage collector. */
+  /** Idle writers, for reuse: a new one per request, of about a megabyte, would wait for the garbage collector. */
   readonly #writers: ProtobufWriter[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -55,7 +55,7 @@ export class SpanQueue implements SpanProcessor {
     this.#drops = drops;
   }
 
-  /** Starts sending: the resource is known only after the providers that use this queue have detected it. */
+  /** Starts sending. The resource is known only after the providers that use this queue have detected it. */
   open(resource: Resource): void {
     this.#frame = requestFrame(resource, this.#version);
     const early = this.#early;
@@ -71,7 +71,7 @@ export class SpanQueue implements SpanProcessor {
     else this.#added(this.#open(this.#frame).addSpan(span));
   }
 
-  /** Encodes the block at once, so its rows can be used again. Nothing has blocks before `open`. */
+  /** Encodes the block immediately, so that its rows can be reused. There are no blocks before `open`. */
   add(block: Block): void {
     if (this.#frame !== undefined && this.#admits(block.size)) this.#added(this.#open(this.#frame).addBlock(block));
   }
@@ -143,7 +143,7 @@ export class SpanQueue implements SpanProcessor {
     }
   }
 
-  /** Never rejects. Without tracing, or an instrumented HTTP client would make spans of the exports. */
+  /** Never rejects. Suppresses tracing: an instrumented HTTP client would create spans for the exports. */
   async #export(encoded: EncodedRequest): Promise<void> {
     const sent = await new Promise<boolean>((resolve) => {
       context.with(suppressTracing(context.active()), () =>
@@ -151,7 +151,7 @@ export class SpanQueue implements SpanProcessor {
       );
     }).catch(() => false);
     this.#held -= encoded.bytes.length;
-    // After a failure the transport may still hold the bytes; after an outage there are more writers than are needed.
+    // After a failure the transport may still hold the bytes, and after an outage there are more writers than needed.
     if (sent && encoded.writer.capacity <= maxCapacity && this.#writers.length < inFlightLimit) {
       this.#writers.push(encoded.writer);
     }

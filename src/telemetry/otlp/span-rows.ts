@@ -8,14 +8,14 @@ export interface Row {
   readonly name: string;
   readonly spanId: string;
   readonly parentSpanId: string;
-  /** Row of the parent within the block; undefined when it is the block's parent. */
+  /** Row of the parent within the block; undefined if it is the block's parent. */
   readonly parentRow: number | undefined;
   readonly start: number;
   readonly end: number;
   readonly attributes: Attributes;
 }
 
-/** For consumers that need objects: the ring's JSON, span events, processors other than our exporter. Parents come first. */
+/** The block's spans as objects, parents first: for the ring's JSON, span events, and processors other than our exporter. */
 export function* rowsOf(block: Block): Generator<Row> {
   yield* appendRows(block);
   yield* chunkRows(block);

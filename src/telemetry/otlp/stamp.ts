@@ -10,8 +10,8 @@ export type StampValue = "integer" | "double" | "boolean" | { readonly text: str
 const two32 = 0x1_0000_0000;
 
 /**
- * A span's bytes (opentelemetry/proto/trace/v1/trace.proto) with holes for per-span values. Spans of a kind differ only in a
- * few numbers, so they are copied and patched rather than encoded again.
+ * A span's bytes (opentelemetry/proto/trace/v1/trace.proto) with holes for per-span values. Spans of a kind differ only in a few numbers,
+ * so they are copied and patched instead of encoded again.
  */
 export class SpanShape {
   readonly #bytes: Uint8Array;
@@ -32,7 +32,7 @@ export class SpanShape {
     this.parent = hole(writer, field(4), 8);
     writer.text(field(5), name);
     writer.byte(field(6, 0));
-    writer.byte(SpanKind.INTERNAL + 1); // OTLP counts kinds from 1, the API from 0
+    writer.byte(SpanKind.INTERNAL + 1); // OTLP counts kinds from 1, the API from 0.
     writer.varint(field(16, 5));
     this.#flags = writer.hole(4);
     writer.byte(field(7, 1));
@@ -49,8 +49,8 @@ export class SpanShape {
   }
 
   /**
-   * `parent`: whether the parent is the block's own or one of its rows. Valid until the next call: the bytes are those of the
-   * shape, because a copy for each block would cost as much as several spans.
+   * `parent`: the block's own parent, or one of its rows. Valid until the next call: the shape's bytes are shared, because a copy per block
+   * would cost as much as several spans.
    */
   stamp(block: Block, parent: "own" | "row"): SpanStamp {
     const view = this.#view;
@@ -78,7 +78,7 @@ export class SpanStamp {
     keepOne(this);
   }
 
-  /** Writes the span of this row; returns its offset, for the values to be put into it. */
+  /** Writes the span of this row; returns its offset, for filling in the values. */
   write(writer: ProtobufWriter, row: number, start: number, end: number): number {
     const { idLow, origin } = this.#block;
     const shape = this.#shape;
@@ -99,7 +99,7 @@ export class SpanStamp {
     writer.putBig32(at + this.#shape.parent + 4, this.#block.idLow + row);
   }
 
-  /** Offset of the given per-span value. */
+  /** Offset of a per-span value. */
   hole(at: number, number: number): number {
     return at + (this.#shape.holes[number] ?? 0);
   }

@@ -10,7 +10,7 @@ import { writeSpan } from "./span-encoder.ts";
 
 /** The parts that all requests share. */
 export interface RequestFrame {
-  /** Encoded. */
+  /** The encoded resource. */
   readonly resource: Uint8Array;
   readonly schemaUrl: string;
   /** Scope of our own spans. */
@@ -29,24 +29,24 @@ export interface EncodedRequest {
   readonly bytes: Uint8Array;
   /** Number of spans. */
   readonly count: number;
-  /** Owner of the bytes. */
+  /** Owns the bytes. */
   readonly writer: ProtobufWriter;
 }
 
 /**
- * An OTLP ExportTraceServiceRequest (opentelemetry/proto/collector/trace/v1/trace_service.proto). Our own spans are encoded as
- * they are added: nothing keeps them until the request goes out, and its encoding is not one long pause.
+ * An OTLP ExportTraceServiceRequest (opentelemetry/proto/collector/trace/v1/trace_service.proto). Our own spans are encoded when added, so
+ * that nothing holds them until the request is sent, and encoding is not one long pause.
  */
 export class TraceRequest {
   /** Number of spans. */
   count = 0;
-  /** Spans left out because they cannot be encoded, such as one with a getter that throws. */
+  /** Spans left out because they cannot be encoded, for example due to a throwing getter. */
   failed = 0;
   readonly #frame: RequestFrame;
   readonly #writer: ProtobufWriter;
   readonly #start: number;
   #own: number | undefined;
-  /** Of instrumentations and tools. */
+  /** Spans of instrumentations and tools. */
   readonly #others: ReadableSpan[] = [];
 
   constructor(frame: RequestFrame, writer: ProtobufWriter) {
@@ -57,7 +57,7 @@ export class TraceRequest {
     writer.raw(frame.resource);
   }
 
-  /** So far, without the spans of others. */
+  /** Bytes so far, without the spans of others. */
   get size(): number {
     return this.#writer.at;
   }

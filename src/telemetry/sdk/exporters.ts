@@ -13,15 +13,12 @@ import { requireGrpc } from "./grpc.ts";
 import { logQueue } from "./log-queue.ts";
 import { type Environment, protocolOf, type Routes } from "./routes.ts";
 
-/**
- * Timeout of one export, retries included. No longer than `close` waits, so that a hanging collector does not keep the process
- * alive.
- */
+/** Timeout of one export including retries. Not longer than `close` waits, so that a hanging collector does not keep the process alive. */
 const patience = 5_000;
 
 type GrpcExporter = typeof import("@opentelemetry/exporter-metrics-otlp-grpc");
 
-/** All exporters in one module, loaded only when there is an endpoint. */
+/** All exporters in one module, loaded only if there is an endpoint. */
 export class Exporters {
   readonly #otlp: TelemetrySettings["otlp"];
   readonly #routes: Routes;

@@ -9,7 +9,7 @@ const packages = {
   logs: "@opentelemetry/exporter-logs-otlp-grpc",
 } as const;
 
-/** gRPC brings 40 packages, so the published package leaves them to those who ask for it. Throws with what to install. */
+/** gRPC needs 40 packages, so the published package leaves them out. Throws with what to install. */
 export function checkGrpc(routes: Routes, environment: Environment, find = resolved): void {
   const missing = (["traces", "metrics", "logs"] as const).filter(
     (signal) =>
@@ -23,10 +23,10 @@ export function checkGrpc(routes: Routes, environment: Environment, find = resol
   throw new VenturiError("telemetry.open", "config_invalid", message, { details: { packages: names.split(" ") } });
 }
 
-/** A package of OpenTelemetry's gRPC exporters, from beside Venturi or from the program's folder. The bundle calls this too. */
+/** Loads a gRPC exporter package of OpenTelemetry, installed next to Venturi or in the program's folder. The bundle calls this too. */
 export function requireGrpc(name: string): unknown {
   const found = resolved(name);
-  // checkGrpc has passed, so this is a signal that the SDK adds by itself.
+  // `checkGrpc` passed, so the SDK itself added this signal.
   if (found === undefined) throw new VenturiError("telemetry.open", "config_invalid", `run \`npm install ${name}\``);
   return createRequire(found)(found);
 }
@@ -41,7 +41,7 @@ function resolved(name: string): string | undefined {
     try {
       return createRequire(place).resolve(name);
     } catch {
-      // not there
+      // Not installed there.
     }
   }
   return undefined;

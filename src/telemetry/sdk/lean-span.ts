@@ -22,7 +22,7 @@ import {
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { keepOne } from "../../core/values/keep-one.ts";
 
-/** The SDK's default limit of attributes and links. */
+/** The SDK's default limit for attributes and links. */
 const most = 128;
 const limits = { attributeCountLimit: most, attributeValueLengthLimit: Number.POSITIVE_INFINITY };
 
@@ -42,9 +42,9 @@ export interface SpanIdentity {
 }
 
 /**
- * A span as the SDK's, at a fraction of its cost: the SDK checks each attribute up to three times and allocates a `WeakSet` each
- * time, which for a short run with tools is a seventh of all it allocates. Here texts, numbers and booleans, which is what we
- * set, take a short path; anything else goes through the SDK's own checks. Tools see it as the API's active span.
+ * A span like the SDK's, at a fraction of its cost: the SDK checks each attribute up to three times and allocates a `WeakSet` each time, a
+ * seventh of all allocations of a short run with tools. Here strings, numbers and booleans, which are what we set, take a short path;
+ * anything else goes through the SDK's checks. Tools see it as the API's active span.
  */
 export class LeanSpan implements Span, ReadableSpan {
   name: string;
@@ -169,7 +169,7 @@ export class LeanSpan implements Span, ReadableSpan {
     this.#defaults.ended(this);
   }
 
-  /** False if it is not an attribute. */
+  /** False if the value is not a valid attribute. */
   #put(key: string, value: AttributeValue | null): boolean {
     const known = Object.hasOwn(this.attributes, key);
     if (!known && this.#attributes >= most) {

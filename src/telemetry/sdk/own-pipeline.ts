@@ -5,7 +5,7 @@ import { MeterProvider, type MetricReader } from "@opentelemetry/sdk-metrics";
 import { type Sampler, type SpanLimits, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { schemaUrl, scope } from "../base/names.ts";
 
-/** Parts of the providers. Undefined processors are taken from the environment. */
+/** Components of the providers. Undefined processors are configured by the environment. */
 export interface Pieces {
   readonly version: string | undefined;
   readonly resource: Resource;
@@ -26,7 +26,7 @@ export interface Pipeline {
   close(): Promise<unknown>;
 }
 
-/** Private providers: used when nothing is exported, or when the API's globals are already taken. */
+/** Private providers: used when nothing is exported, or when another pipeline is registered globally. */
 export async function ownPipeline(pieces: Pieces): Promise<Pipeline> {
   const { resource, sampler, spanLimits, spanProcessors = [], logProcessors = [] } = pieces;
   const meters = new MeterProvider({ resource, readers: [...pieces.metricReaders] });

@@ -15,9 +15,9 @@ import { schemaUrl, scope } from "../base/names.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 
 /**
- * Providers set up by the Node SDK and registered with the API, so that spans, metrics and logs of users' own tools and
- * instrumentations take the same route and join the run's trace. A process can register one pipeline; if another exists, ours
- * or the embedding program's, this one stays private.
+ * Providers set up by the Node SDK and registered with the API, so that spans, metrics and logs of users' own tools and instrumentations
+ * take the same route and join the run's trace. A process can register one pipeline; if one exists already, ours or the embedding
+ * program's, this one stays private.
  */
 export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
   if (isTaken()) return ownPipeline(pieces);

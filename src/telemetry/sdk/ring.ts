@@ -10,11 +10,11 @@ interface Entry {
   readonly spans: ReadableSpan[];
   readonly blocks: Block[];
   size: number;
-  /** Spans of blocks that did not fit. */
+  /** Number of block spans that did not fit. */
   leftOut: number;
 }
 
-/** Of chunks and appends. The others, the root among them, come after those below them and are always kept. */
+/** Limit for chunk and append spans. Other spans, including the root, end after those and are always kept. */
 const spansPerRun = 20_000;
 const spansInAll = 500_000;
 
@@ -50,7 +50,7 @@ export class Ring {
     this.#grow(entry, 1);
   }
 
-  /** One of those that a block has many of. */
+  /** Adds a span of a block. */
   rowSpan(run: string, span: Span): void {
     const entry = this.#entries.get(run);
     if (entry !== undefined && entry.size >= spansPerRun) entry.leftOut++;

@@ -1,4 +1,4 @@
-/** The configured endpoint, whatever the environment says by OpenTelemetry's rules, or nowhere. */
+/** `endpoint`: the configured one. `environment`: as OpenTelemetry's variables say. `nowhere`: not exported. */
 export type Route = "endpoint" | "environment" | "nowhere";
 
 export interface Routes {
@@ -10,8 +10,8 @@ export interface Routes {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where each signal goes. `telemetry.otlp` is the default; OTEL_*_EXPORTER, a per-signal endpoint, or gRPC as the protocol
- * override it.
+ * Where each signal is exported. `telemetry.otlp` is the default; OTEL_*_EXPORTER, a per-signal endpoint, or gRPC as the protocol override
+ * it.
  */
 export function routesOf(endpoint: string, environment: Environment): Routes {
   const route = (signal: string): Route => {

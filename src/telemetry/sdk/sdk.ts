@@ -59,7 +59,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const push = exporters?.metrics(meter, parts.metricInterval ?? 10_000);
   const spans = exporters?.spans(drops, parts.version);
   const logs = exporters?.logs(drops);
-  const given = (parts.spanProcessors ?? []) as readonly SpanProcessor[]; // the same interface, see TelemetryParts
+  const given = (parts.spanProcessors ?? []) as readonly SpanProcessor[]; // The same interface, see `TelemetryParts`.
   if (environment.OTEL_TRACES_EXPORTER?.includes("zipkin")) useWholeMicroseconds();
   const fromEnvironment = routes.traces === "environment" && given.length === 0;
   const sampler = samplerFrom(environment);
@@ -107,19 +107,19 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
       ),
     async close() {
       await settled([() => pipeline.close()], closeLimit);
-      stopProcess(); // after the last export, which collects once more
+      stopProcess(); // After the last export, which collects once more.
     },
   };
 }
 
-/** Exporting uses the Node SDK, which is large, so it is loaded only then. */
+/** Exporting uses the Node SDK, which is large, so it is loaded only if needed. */
 async function pipelineOf(routes: Routes, pieces: Pieces): Promise<Pipeline> {
   if (!sendsAnything(routes)) return ownPipeline(pieces);
   const { registeredPipeline } = await import("./registered-pipeline.ts");
   return registeredPipeline(pieces);
 }
 
-/** Lean spans have the SDK's default limits only. */
+/** Whether span limits are configured: lean spans only support the SDK's defaults. */
 const limitsSpans = (environment: Environment): boolean =>
   Object.keys(environment).some((name) => /^OTEL_.*_LIMIT$/.test(name));
 

@@ -11,12 +11,12 @@ import { RandomIdGenerator, type Sampler, SamplingDecision } from "@opentelemetr
 import { contextOf } from "../base/traceparent.ts";
 import { LeanSpan, type SpanDefaults } from "./lean-span.ts";
 
-/** Starts spans. The parent is a span context, because building an API context for each span costs more than the span. */
+/** Starts spans. Takes the parent as a span context, because building an API context per span costs more than the span. */
 export interface Tracer {
   startSpan(name: string, options: SpanOptions, parent: SpanContext | undefined): Span;
 }
 
-/** The SDK's. */
+/** A tracer that uses the SDK's spans. */
 export const sdkTracer = (tracer: ApiTracer): Tracer => ({
   startSpan: (name, options, parent) => tracer.startSpan(name, options, contextOf(parent)),
 });
@@ -27,7 +27,7 @@ export interface LeanTracerOptions extends SpanDefaults {
 
 const ids = new RandomIdGenerator();
 
-/** Samples as the SDK's tracer does, but makes lean spans. */
+/** Samples like the SDK's tracer, but creates lean spans. */
 export class LeanTracer implements Tracer {
   readonly #options: LeanTracerOptions;
 
@@ -48,7 +48,7 @@ export class LeanTracer implements Tracer {
     return new LeanSpan(this.#options, { context, parent: above, name }, options);
   }
 
-  /** Every sampler we use decides for a child as for its parent (`samplerFrom`), so only the first span here asks. */
+  /** All our samplers decide for a child as for its parent (`samplerFrom`), so only the first span here asks. */
   #samples(traceId: string, name: string, options: SpanOptions, above: SpanContext | undefined): boolean {
     if (above !== undefined && above.isRemote !== true) return (above.traceFlags & TraceFlags.SAMPLED) !== 0;
     const { kind = SpanKind.INTERNAL, attributes = {}, links = [] } = options;

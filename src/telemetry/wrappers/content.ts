@@ -36,7 +36,7 @@ export class Content {
     return this.json(messages.filter(({ role }) => role !== "system").flatMap(spelled));
   }
 
-  /** What a run was asked. */
+  /** A run's input. */
   request({ text, messages = [] }: RunInput): string {
     const asked: Message[] = text === undefined ? [] : [{ role: "user", parts: [{ type: "text", text }] }];
     return this.input([...messages, ...asked]);
@@ -58,7 +58,7 @@ export class Content {
   }
 }
 
-/** The last thing a person said in a run's input. */
+/** The last user text of a run's input. */
 export function lastAsked({ text, messages = [] }: RunInput): string {
   if (text !== undefined) return text;
   const parts = messages.findLast(({ role }) => role === "user")?.parts ?? [];
@@ -95,7 +95,7 @@ export class Output {
   }
 }
 
-/** Parsed, so that secrets are found by key. */
+/** Parsed, so that secrets are recognised by key. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -104,7 +104,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Results of parallel calls become a message each: backends show one result per message. */
+/** Results of parallel calls become separate messages: backends show one result per message. */
 function spelled({ role, parts }: Message): unknown[] {
   if (role !== "tool") return [{ role, parts: parts.map(spelledPart) }];
   return parts.map((part) => ({ role, parts: [spelledPart(part)] }));

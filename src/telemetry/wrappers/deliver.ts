@@ -149,7 +149,7 @@ export class Delivery extends PolledStream<Batch> {
     this.#givenAt = performance.now();
   }
 
-  /** The batch was consumed: if its events were encoded at all, their size is now cached and free to read. */
+  /** The batch was consumed: if its events were encoded, their size is cached and costs nothing to read. */
   #taken(): void {
     if (this.#given === undefined) return;
     this.#stalled += performance.now() - this.#givenAt;
@@ -157,7 +157,7 @@ export class Delivery extends PolledStream<Batch> {
     this.#given = undefined;
   }
 
-  /** A child of the run's root span: of a run executing here, or as given by its first event. */
+  /** A child of the run's root span, known from a run executing here or from the first event. */
   #begin(batch: Batch | undefined): Span {
     const first = batch?.[0];
     const stored = first?.type === "run.started" ? parseTraceparent(first.trace) : undefined;

@@ -33,10 +33,10 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly #origin: Origin;
   readonly #span: Span;
   readonly context: Context;
-  /** Until nothing takes its rows any more. */
+  /** Undefined once nothing takes its rows any more. */
   #recorder: ChunkRecorder | undefined;
   readonly #output: Output | undefined;
-  /** The parent of the chunks' spans, from the first block on: they share one, so that UIs can collapse them and tools stay visible. */
+  /** Parent of the chunk spans, created with the first block, so that UIs can collapse them and tools stay visible. */
   #stream: Span | undefined;
   readonly #between: Distribution;
   readonly #started = performance.now();
@@ -46,7 +46,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   /** The longest gap between two chunks, ms, and the chunk that ended it. */
   #maxGap = 0;
   #maxGapIndex = 0;
-  /** The provider reports its chunks; otherwise each read counts as one. */
+  /** The provider reports its chunks; otherwise each read counts as one chunk. */
   #reported = false;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
@@ -185,7 +185,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#recorder?.chunk(index, bytes, start, end);
   }
 
-  /** Records no more when nothing takes the spans. */
+  /** Stops recording when nothing takes the spans. */
   #emitFull(recorder: ChunkRecorder): void {
     if (areTaken(this.#measure, this.#run)) return this.#emitChunks(recorder);
     recorder.rows.release();
@@ -250,7 +250,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   }
 }
 
-/** Attributes known before the request is sent; samplers see them. */
+/** Attributes known before the request is sent, so that samplers see them. */
 function asked(request: GenerationRequest, context: GenerationContext, metrics: ProviderMetrics): Attributes {
   const { options } = request;
   const known: Attributes = {

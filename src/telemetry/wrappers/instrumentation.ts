@@ -16,7 +16,7 @@ export interface Instrumentation {
   slowAppend(ms: number, runs: number, tries: number): void;
 }
 
-/** Whether the run's spans go anywhere. Without an exporter that is the ring, which forgets a run once there are enough newer ones. */
+/** Whether the run's spans are used at all. Without an exporter only the ring does, which forgets a run after enough newer ones. */
 export const areTaken = ({ sdk, ring }: Instrumentation, run: string): boolean =>
   sdk.objects || sdk.blocks !== undefined || ring.has(run);
 
@@ -27,7 +27,7 @@ export function endSpan(measure: Instrumentation, run: string, span: Span, time:
   measure.ring.span(run, span);
 }
 
-/** Exports a block: as it is, or span by span where objects are needed. */
+/** Exports a block unchanged, or span by span if objects are needed. */
 export function emitBlock(measure: Instrumentation, run: string, block: Block): void {
   if (block.size === 0) return;
   if (measure.sdk.objects) {

@@ -6,10 +6,10 @@ import { noAttributes } from "../metrics/instruments.ts";
 import { errorType, failedWith } from "./outcome.ts";
 import type { Tracing } from "./traces.ts";
 
-/** A slower append delays every run of the process, ms. */
+/** An append slower than this is logged, since it delays every run of the process, ms. */
 const slow = 1_000;
 
-/** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
+/** Wraps the journal to measure appends. Runs claimed later than enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
   const { keepWire, keepDigest, wire, workers, blobs, keyValues, free, backlog, usage, reserve, balances } = journal;
   const appends = new Appends();
@@ -67,7 +67,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     close: () => journal.close(),
     ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
     ...(keepDigest === undefined ? {} : { keepDigest: keepDigest.bind(journal) }),
-    // Of another process, so there is no trace of theirs here.
+    // The worker was another process, so this one has no traces of its runs.
     ...(free === undefined ? {} : { free: free.bind(journal) }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(keyValues === undefined ? {} : { keyValues }),
@@ -81,17 +81,17 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
 }
 
 interface Tried {
-  /** When the first try began, and this one. */
+  /** When the first try and this one began. */
   readonly first: number;
   readonly start: number;
-  /** Including this one. */
+  /** Number of tries, including this one. */
   readonly tries: number;
 }
 
-/** An append that fails is tried again with the same batch: to its runs it lasts from the first try to the one that succeeds. */
+/** A failed append is retried with the same batch: for its runs it lasts from the first try to the successful one. */
 class Appends {
   readonly #open = new WeakMap<readonly Append[], { readonly first: number; tries: number }>();
-  /** A field, because every commit looks at it. */
+  /** A field, because every commit reads it. */
   #any = 0;
 
   succeeded(batch: readonly Append[], start: number): Tried {
@@ -124,7 +124,7 @@ function noteAppend(measure: Tracing, batch: readonly Append[], { first, tries }
   }
 }
 
-/** A span and a value for each try that failed; the try that succeeds has the whole time. */
+/** Each failed try gets a span and a value; the successful one covers the whole time. */
 function noteFailure(measure: Tracing, batch: readonly Append[], { start, tries }: Tried, thrown: unknown): void {
   const end = performance.now();
   const { instruments, sets } = measure.sdk;

@@ -17,7 +17,7 @@ const severities = {
   error: SeverityNumber.ERROR,
 } as const;
 
-/** Of one field, and of all of them: a line is for reading, whatever a model, a tool or a caller put into it. */
+/** Limits for one field, and for all: log lines are for reading, whatever a model, tool or caller put into them. */
 const limits: RedactLimits = { text: 4_096, items: 100, nodes: 1_000 };
 
 /** Wraps the log: adds trace and span ids to lines that name a run, and exports each line. */
@@ -30,7 +30,7 @@ export function measuredLog(measure: Tracing, log: Log): Log {
     const run = fields?.run;
     const span = typeof run === "string" ? measure.traces.spanContext(run) : undefined;
     const ids = span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
-    const clean = fields === undefined ? {} : (redactor.value(plain(fields), limits) as Fields); // an object maps to an object
+    const clean = fields === undefined ? {} : (redactor.value(plain(fields), limits) as Fields); // An object maps to an object.
     const text = redactor.text(message, limits.text);
     to[level](text, { ...clean, ...ids });
     if (logger !== undefined) emit(logger, { level, text, fields: clean, span });
@@ -61,7 +61,7 @@ function emit(
   });
 }
 
-/** Fields that the conventions, or our spans, have a name for. */
+/** Fields with a name in the conventions or our spans. */
 const known: Readonly<Record<string, string>> = {
   run: names.run,
   agent: names.agent,
@@ -85,7 +85,7 @@ const known: Readonly<Record<string, string>> = {
   pid: "process.pid",
 };
 
-/** Attributes of all programs share one space: the rest is ours, in snake case. */
+/** Other fields get our prefix and snake case, since all programs share one attribute namespace. */
 const attributeOf = (field: string): string =>
   known[field] ??
   (field.includes(".") ? field : `venturi.${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`);

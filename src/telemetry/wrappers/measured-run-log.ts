@@ -22,7 +22,7 @@ export class MeasuredLog implements RunLog {
   readonly #claim: Claim;
   readonly #queued: boolean;
   #history: readonly RunEvent[];
-  /** When this process claimed the run: start of its root span. */
+  /** When this process claimed the run: start of the root span. */
   readonly #startedAt = performance.now();
   #trace: RunTrace | undefined;
   #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
@@ -59,7 +59,7 @@ export class MeasuredLog implements RunLog {
   }
 
   write(body: EventBody): RunEvent {
-    // The most frequent events; what they tell is measured elsewhere.
+    // The most frequent events; they are measured elsewhere.
     if (body.type === "text.delta" || body.type === "tool_call.delta") return this.#inner.write(body);
     return this.#inner.write(this.#seen(body));
   }

@@ -6,7 +6,7 @@ import { endSpan } from "./instrumentation.ts";
 import { errorType, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
 import type { Tracing } from "./traces.ts";
 
-/** Wraps a memory with a span and a duration for each operation of a run; no texts. */
+/** Wraps a memory with a span and a duration per operation, without texts. */
 export function measuredMemory(measure: Tracing, name: string, store: MemoryStore): MemoryStore {
   const timed = async <T>(operation: string, asking: Asking, work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
@@ -55,7 +55,7 @@ interface Timed extends Asking {
   readonly start: number;
 }
 
-/** Below the call that asked, or the run itself. What is asked over HTTP has the request's duration. */
+/** A child of the calling tool's span, or of the run's. Requests over HTTP are covered by the request's duration. */
 function spanOf(measure: Tracing, { operation, name, start, run, traceparent }: Timed) {
   const runTrace = run === undefined ? undefined : measure.traces.get(run);
   if (run === undefined || runTrace === undefined) return undefined;

@@ -10,7 +10,7 @@ const longestReason = 2_000;
 export type Outcome =
   | { readonly kind: "good" }
   | { readonly kind: "cancelled" }
-  /** Left for the run's next owner, which does it again: neither a failure nor an execution. */
+  /** Left to the run's next owner, which repeats it: neither a failure nor an execution. */
   | { readonly kind: "parked" }
   | { readonly kind: "failed"; readonly code: string; readonly ops: string; readonly reason: string };
 
@@ -18,7 +18,7 @@ export const good: Outcome = { kind: "good" };
 export const cancelled: Outcome = { kind: "cancelled" };
 export const parked: Outcome = { kind: "parked" };
 
-/** An abort counts as cancelled, unless its reason is a failure (a timeout, a limit). `otherwise`: the code of an error without one. */
+/** An abort counts as cancelled, unless its reason is a failure (a timeout, a limit). `otherwise`: code for errors without one. */
 export function outcomeOf(thrown: unknown, signal: AbortSignal | undefined, otherwise = "plugin_failed"): Outcome {
   const cause = signal?.aborted ? signal.reason : thrown;
   if (VenturiError.isInstance(cause)) return cause.details?.parked === true ? parked : failedWith(cause);
@@ -32,7 +32,7 @@ export const failedWith = (error: VenturiError): Outcome =>
 export const failed = (code: string, ops: string, reason = ""): Outcome =>
   code === "stream_interrupted" ? cancelled : { kind: "failed", code, ops, reason };
 
-/** Only failures have one. */
+/** Undefined unless it failed. */
 export const errorType = (outcome: Outcome): string | undefined =>
   outcome.kind === "failed" ? outcome.code : undefined;
 

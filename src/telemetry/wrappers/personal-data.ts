@@ -1,6 +1,6 @@
 import type { Mask } from "../../core/values/secret-forms.ts";
 
-/** From each `-----BEGIN … PRIVATE KEY-----` to its end, or to that of the text. */
+/** Masks from `-----BEGIN … PRIVATE KEY-----` to its end, or to the end of the text. */
 export function maskPrivateKeys(text: string, mask: Mask): string {
   let clean = "";
   let done = 0;
@@ -21,7 +21,7 @@ export function maskPrivateKeys(text: string, mask: Mask): string {
 const begin = "-----BEGIN ";
 const end = "-----END ";
 const label = "PRIVATE KEY-----";
-/** The longest in use is "ENCRYPTED PRIVATE KEY". */
+/** The longest label in use is "ENCRYPTED PRIVATE KEY". */
 const longestLabel = 64;
 
 function endOfLabel(text: string, start: number): number {
@@ -39,7 +39,7 @@ function endOfKey(text: string, body: number): number {
 }
 
 const longestLocal = 64;
-/** Sticky: starts behind the `@`. Bounded, and cannot pass the next `@`. */
+/** Sticky: starts after the `@`. Bounded, and cannot pass the next `@`. */
 const domain = /[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/uy;
 
 export function maskEmails(text: string, mask: Mask): string {
@@ -70,10 +70,10 @@ function startOfLocal(text: string, at: number, floor: number): number {
   return start;
 }
 
-/** For one character. */
+/** Matches one character. */
 const local = /^[\p{L}\p{N}._%+-]$/u;
 
-/** For `replace`, with `isCardNumber`. Bounded: at most 19 digits and their separators. */
+/** For `replace`, together with `isCardNumber`. Bounded: at most 19 digits with separators. */
 export const cardLike = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d])/gu;
 
 /** 13 to 19 digits with a valid Luhn check digit; order numbers and timestamps rarely have one. */

@@ -7,9 +7,10 @@ import type { AttributeSets, Instruments } from "../metrics/instruments.ts";
 import type { Count } from "../metrics/meter.ts";
 import { chunkKinds } from "../otlp/recorders.ts";
 
-const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // keys are the kinds
+// The keys are the kinds.
+const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>;
 
-/** Callers name models and tenants, so what is remembered of them is bounded. */
+/** Callers name models and tenants, so the cache is bounded. */
 const mostModels = 5_000;
 
 interface ModelSets {
@@ -20,7 +21,7 @@ interface ModelSets {
   readonly cacheWrite: Attributes;
 }
 
-/** Whom a generation is counted for. */
+/** Attributes of the caller that a generation is counted for. */
 interface Caller {
   readonly model: string;
   readonly agent?: string;
@@ -39,10 +40,10 @@ interface Figures {
 export class ProviderMetrics {
   /** The conventions' name. */
   readonly name: string;
-  /** The config's name. */
+  /** Name in the config. */
   readonly key: string;
   readonly server: Attributes;
-  /** What its series have in common. */
+  /** Attributes shared by its series. */
   readonly who: Readonly<Record<string, string | undefined>>;
   readonly accumulated: Distribution;
   readonly #instruments: Instruments;
@@ -62,7 +63,7 @@ export class ProviderMetrics {
     this.server = provider.server;
     this.#instruments = instruments;
     this.#sets = sets;
-    // Many endpoints speak OpenAI's format: the key and the address tell them apart.
+    // Many endpoints speak OpenAI's format; the key and the address distinguish them.
     const address = provider.server[attributes.serverAddress];
     this.who = {
       [attributes.provider]: this.name,
@@ -125,7 +126,7 @@ export class ProviderMetrics {
         all: this.#sets.of(pairs),
         input: this.#sets.of({ ...pairs, [attributes.tokenType]: "input" }),
         output: this.#sets.of({ ...pairs, [attributes.tokenType]: "output" }),
-        // Included in the input, not in addition to it.
+        // Part of the input, not in addition to it.
         cacheRead: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_read" }),
         cacheWrite: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_write" }),
       };

@@ -23,7 +23,7 @@ export function measuredProvider(measure: Tracing, name: { key: string; type: st
     const generation = new GenerationTrace(measure, metrics, request, context);
     context.traceparent = generation.traceparent;
     const { observer } = context;
-    // One left over from an earlier generation with the same context has ended.
+    // An observer left from an earlier generation with the same context has ended.
     const others = observer instanceof GenerationTrace ? undefined : observer;
     context.observer = others === undefined ? generation : both(generation, others);
     return generation;
@@ -95,7 +95,7 @@ class MeasuredStream extends PolledStream<Batch> {
     }
   }
 
-  /** The first wait sends the request, so only it runs in the generation's context: HTTP client spans become children. */
+  /** Only the first wait runs in the generation's context: it sends the request, and HTTP client spans become children. */
   arrival(): Promise<void> {
     const inner = this.#inner;
     if (inner === undefined) return Promise.resolve();

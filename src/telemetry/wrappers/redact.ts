@@ -2,13 +2,13 @@ import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../
 import { cardLike, isCardNumber, maskEmails, maskPrivateKeys } from "./personal-data.ts";
 import { type RedactPattern, redactPattern } from "./redact-pattern.ts";
 
-/** How much of a value is kept. What is dropped is never searched. */
+/** How much of a value is kept. The rest is dropped without being searched. */
 export interface RedactLimits {
   /** Characters of one text or key. */
   readonly text: number;
-  /** Of an array the newest, of an object the first. */
+  /** Per array the newest items, per object the first. */
   readonly items: number;
-  /** Values in all. */
+  /** Total number of values. */
   readonly nodes: number;
 }
 
@@ -17,14 +17,17 @@ const noLimits: RedactLimits = { text: Infinity, items: Infinity, nodes: Infinit
 /** Redacts secrets and personal data in values before serialisation, so that the result is valid JSON. */
 export class Redactor {
   readonly #patterns: readonly RedactPattern[];
-  /** Keys that no pattern matched: log lines repeat them. Not for values, which may be parts of long strings and keep them alive. */
+  /**
+   * Keys that no pattern matched, since log lines repeat them. Not used for values, which may be slices of long strings and keep them
+   * alive.
+   */
   readonly #cleanKeys = new Set<string>();
 
   constructor(userPatterns: readonly string[]) {
     this.#patterns = userPatterns.map(redactPattern);
   }
 
-  /** Cuts before it searches: what is not kept costs nothing. A key that begins before the cut is still found as one. */
+  /** Truncates before searching, so that dropped text costs nothing. A key that begins before the cut is still recognised. */
   text(text: string, longest = Infinity): string {
     const isCut = text.length > longest + margin;
     const clean = this.#clean(isCut ? text.slice(0, longest + margin) : text, isCut);
@@ -62,7 +65,7 @@ export class Redactor {
     for (const key in value) {
       if (!Object.hasOwn(value, key)) continue;
       if (++items > limits.items || walk.nodes > limits.nodes) break;
-      const item = (value as Record<string, unknown>)[key]; // an own key
+      const item = (value as Record<string, unknown>)[key]; // An own key.
       const isSecret = key.length <= longestKey && secretKey.test(key) && item !== null;
       clean[this.#key(key, limits.text)] = isSecret ? replacement : this.#walk(item, depth + 1, walk);
     }
@@ -87,7 +90,7 @@ interface Walk {
 
 export const replacement = "[redacted]";
 const hide: Mask = () => replacement;
-/** Searched past the cut, so that a key there is recognised. */
+/** Characters searched past the cut, so that a key there is recognised. */
 const margin = 256;
 const deepest = 64;
 const longestKey = 64;
@@ -98,19 +101,19 @@ const secretKey =
 
 const ends = new Set(['"', "'", ",", ";"].map((sign) => sign.charCodeAt(0)));
 
-/** A secret by its name: `password: …`. */
+/** A secret recognised by its name: `password: …`. */
 const named: SecretForm = {
   start: /\b(?:api[-_ ]?key|password|secret|token)\b\s{0,8}[:=]\s{0,8}["']?[^\s"',;]{6}/gi,
   rest: (unit) => !ends.has(unit) && !isSpace(unit),
 };
 
-/** As `\s` has it. */
+/** Same characters as `\s`. */
 const isSpace = (unit: number): boolean =>
   unit <= 0x20 ? unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) : unit >= 0xa0 && /\s/.test(String.fromCharCode(unit));
 
 const forms: readonly SecretForm[] = [...keyForms, named];
 
-/** Drops a dangling half of a surrogate pair. */
+/** Drops a trailing lone surrogate. */
 const wellFormedEnd = (text: string): string => {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;

@@ -7,7 +7,7 @@ import type { Body } from "./body.ts";
 import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { failed, mark } from "./outcome.ts";
 
-/** A round's view of its run. */
+/** What a round needs of its run. */
 interface RoundParent {
   readonly run: string;
   readonly origin: Origin;
@@ -18,7 +18,7 @@ interface RoundFacts {
   readonly index: number;
   /** Undefined when an earlier owner of the run started the round. */
   readonly attempt: number | undefined;
-  /** The config's name. */
+  /** Name in the config. */
   readonly provider: string;
   readonly model: string;
 }
@@ -34,7 +34,7 @@ export class RoundTrace {
   #code: string | undefined;
   #rejected = 0;
   #backoff: Span | undefined;
-  /** The provider in metrics; set by the generation. */
+  /** Provider attributes for metrics; set by the generation. */
   provider: Readonly<Record<string, string | undefined>>;
 
   constructor(measure: Instrumentation, run: RoundParent, facts: RoundFacts) {

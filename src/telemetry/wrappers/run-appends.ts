@@ -7,7 +7,7 @@ import { blockRows } from "../otlp/rows.ts";
 import { areTaken, emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { mark, type Outcome } from "./outcome.ts";
 
-/** A try to store events of a run that failed. */
+/** A failed attempt to store events of a run. */
 export interface FailedAppend {
   readonly events: number;
   readonly runs: number;
@@ -23,11 +23,11 @@ interface Above {
   readonly origin: Origin;
 }
 
-/** The appends of one run as spans below its root: as numbers while all is well, as spans of their own when they fail. */
+/** A run's appends as spans below its root: stored as numbers, failed ones as spans of their own. */
 export class RunAppends {
   readonly #measure: Instrumentation;
   readonly #above: Above;
-  /** Until nothing takes its rows any more. */
+  /** Undefined once nothing takes its rows any more. */
   #recorder: AppendRecorder | undefined;
 
   constructor(measure: Instrumentation, above: Above) {
@@ -50,7 +50,7 @@ export class RunAppends {
     this.#recorder.push(events, runs, start, end);
   }
 
-  /** The journal tries again. */
+  /** Called for a failed append that the journal retries. */
   failed(outcome: Outcome, tried: FailedAppend): void {
     const { run, span: parent, origin } = this.#above;
     const span = this.#measure.sdk.tracer.startSpan(

@@ -4,7 +4,7 @@ import { attributes } from "../base/names.ts";
 import type { Instrumentation } from "./instrumentation.ts";
 import { usageAttributes } from "./usage.ts";
 
-/** Facts about the whole run for its root span: one wide event that summarises it. */
+/** Facts about the whole run for its root span, as one wide event. */
 export class RunSummary {
   retries = 0;
   failovers = 0;

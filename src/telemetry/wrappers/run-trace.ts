@@ -18,7 +18,7 @@ import { RunSummary } from "./run-summary.ts";
 
 /** An open operation below a run, ended with the run at the latest. */
 export interface Pending {
-  /** `parked`: it begins again with the run's next owner. */
+  /** `parked`: it starts again with the run's next owner. */
   abandon(how?: "parked"): void;
 }
 
@@ -37,7 +37,7 @@ export interface RunFacts {
   /** When this process claimed the run, `performance.now()` milliseconds. */
   readonly startedAt: number;
   readonly register: RunRegister;
-  /** The run was queued, so its starter is not waiting for it, unless that was a tool. */
+  /** The run was queued, so whoever started it is not waiting, unless it was a tool. */
   readonly queued: boolean;
   /** What earlier owners of the run did. */
   readonly before: { readonly generations: number; readonly toolCalls: number };
@@ -48,7 +48,7 @@ export class RunTrace {
   readonly run: string;
   readonly agent: string;
   readonly session: string | undefined;
-  /** Undefined for the default one. */
+  /** Undefined for the default tenant. */
   readonly tenant: string | undefined;
   readonly span: Span;
   readonly traceparent: string;
@@ -152,7 +152,7 @@ export class RunTrace {
     this.#summary.maxGap = Math.max(this.#summary.maxGap, maxGap);
   }
 
-  /** What a generation of the current model cost, if that is known, and the one that was asked beside it. */
+  /** Cost of the current model's generation and its hedge, if known. */
   spent({ cost, hedged }: { readonly cost?: number; readonly hedged?: Hedged }): void {
     if (cost !== undefined) this.#cost(cost, this.#summary);
     if (hedged?.cost === undefined) return;
@@ -173,7 +173,7 @@ export class RunTrace {
     });
   }
 
-  /** A wait that no other span shows: a hook, a commit that failed and was repeated, its turn. */
+  /** A wait that no other span shows: a hook, a retried commit, its turn in the queue. */
   waited({ for: part, name, from, ms }: Waited): void {
     if (part === "queue") this.#measure.sdk.service.took("venturi.queue.wait", ms, { queue: "journal" });
     const span = this.#measure.sdk.tracer.startSpan(
@@ -211,12 +211,12 @@ export class RunTrace {
       instruments.runTiming(sets.with(who, labels.part, part)).value += milliseconds / 1_000;
       seconds += milliseconds / 1_000;
     }
-    const outcome = "error" in event ? endOf(event as EventOf<"run.failed">) : good; // only failures have this key
+    const outcome = "error" in event ? endOf(event as EventOf<"run.failed">) : good; // Only failures have this key.
     this.#measured(outcome, seconds);
     this.#end(outcome, now);
   }
 
-  /** Once a run, with all of its time: an owner that parks or loses it has measured a part only. */
+  /** Recorded once per run with its whole duration: an owner that parks or loses it has only seen part of it. */
   #measured(outcome: Outcome, seconds: number): void {
     const { sets, instruments } = this.#measure.sdk;
     const set = sets.of(this.#who);
@@ -228,7 +228,7 @@ export class RunTrace {
     instruments.agentToolCalls(set).record(this.#before.toolCalls + this.#summary.toolCalls, within);
   }
 
-  /** Attributes of its metrics. */
+  /** Attributes of the run's metrics. */
   get #who(): Readonly<Record<string, string | undefined>> {
     return { [attributes.agent]: this.agent, [attributes.tenant]: this.tenant };
   }

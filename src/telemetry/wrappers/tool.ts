@@ -12,7 +12,7 @@ import type { RoundTrace } from "./round-trace.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
 import type { Tracing } from "./traces.ts";
 
-/** Of an error that a tool threw, as in the run's events. */
+/** Code of an error thrown by a tool, as in the run's events. */
 const ownCode = "tool_failed";
 
 /** Wraps a tool with a span per execution; spans the tool creates become children. */
@@ -198,7 +198,7 @@ class Execution implements Pending {
     const { code = ownCode, op = "", err } = body.error ?? {};
     const told = body.ok ? good : failed(code, op, err);
     this.settled(told, body.output);
-    // The event decides, and has the last word on the code; what was thrown says more about the reason.
+    // The event decides the outcome and its code; the thrown error has more about the reason.
     this.#outcome = told.kind === "failed" && this.#outcome.kind === "failed" ? { ...this.#outcome, code } : told;
     const { instruments, sets } = this.#measure.sdk;
     this.#span.setAttribute(attributes.toolEager, body.savedMs !== undefined);
@@ -230,7 +230,7 @@ class Execution implements Pending {
   }
 }
 
-/** A plugin's mistake here must not fail the call. */
+/** A mistake of the plugin here must not fail the call. */
 function ownAttributes(tool: Tool): Attributes {
   try {
     return { ...tool.spanAttributes?.() };
