@@ -6,19 +6,19 @@ import type { GuardEntry, ModelRef, ToolEntry } from "./plugins.ts";
 import type { AnySchema, In, Out } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 
-/** What is known of an agent at compile time. */
+/** An agent's types, known at compile time. */
 export interface AgentSpec {
   name: string;
-  /** The checked object; undefined when the agent answers in text. */
+  /** The validated object; undefined when the agent answers in text. */
   output: unknown;
-  /** What a run must bring for `{{name}}` and the instructions; undefined when nothing. */
+  /** What a run must supply for `{{name}}` and the instructions; undefined if nothing. */
   inputs: unknown;
-  /** What a run must bring for the tools, as it is stored; undefined when nothing. */
+  /** What a run must supply for the tools, as it is stored; undefined if nothing. */
   context: unknown;
   tools: Calls;
 }
 
-/** What is known of an agent by its name alone. */
+/** The types of an agent known only by name. */
 export interface Named extends AgentSpec {
   output: unknown;
   inputs: { readonly [name: string]: unknown };
@@ -37,19 +37,22 @@ type Needs<C> = [C] extends [undefined] ? unknown : C;
 export interface AgentLike<Spec extends AgentSpec = any> {
   readonly kind: "agent";
   readonly name: Spec["name"];
-  /** Only for types. */
+  /** For types only. */
   readonly "~spec"?: Spec;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the type of any agent
 export interface Agent<Spec extends AgentSpec = any> extends AgentLike<Spec> {
-  /** A tool for other agents: a run of its own, linked to the caller's. Its context is read out of the caller's stored one. */
+  /**
+   * This agent as a tool for other agents: executed as a run of its own, linked to the caller's. Its context is taken from the caller's
+   * stored one.
+   */
   asTool(): Tool<Spec["name"], TaskOf<Spec>, AnswerOf<Spec>, Needs<Spec["context"]>>;
   asTool<const Name extends string>(options: {
     name: Name;
     description?: string;
   }): Tool<Name, TaskOf<Spec>, AnswerOf<Spec>, Needs<Spec["context"]>>;
-  /** `context` makes the called agent's stored context of what the caller's tools get. */
+  /** `context` derives the called agent's stored context from what the caller's tools receive. */
   asTool<const Name extends string, Caller>(options: {
     name: Name;
     description?: string;
@@ -64,7 +67,7 @@ type StoredOf<C> = [C] extends [undefined] ? undefined : C extends Context<infer
 type LiveOf<C> = [C] extends [undefined] ? undefined : C extends Context<infer _Stored, infer Live> ? Live : Out<C>;
 export type SpecOf<A> = A extends Agent<infer S> ? S : never;
 // biome-ignore-start lint/suspicious/noExplicitAny: patterns that match any tool
-/** `& {}` has editors show the names and arguments instead of this type's name. */
+/** `& {}` makes editors show the names and arguments instead of this type's name. */
 type CallsOf<T extends readonly unknown[]> = {
   [K in T[number] as K extends Tool<infer Name, any, unknown, any> ? Name : "*"]: K extends Tool<
     any,
@@ -86,48 +89,48 @@ export interface AgentOptions<
   Tools extends readonly unknown[],
   Handoffs extends readonly unknown[],
 > {
-  /** What the journal knows it by: runs of this name are taken up by whoever has an agent of this name. */
+  /** Identifies the agent in the journal: its runs can be continued by any process with an agent of this name. */
   readonly name: Name;
   /** What it is for; shown in lists and to agents that may call it or hand over to it. */
   readonly description?: string;
-  /** `"anthropic/claude-sonnet-4-5"`, an entry of the configuration's `models`, or what a provider or `chain` gives. */
+  /** `"anthropic/claude-sonnet-4-5"`, an entry of `models` in the configuration, or the result of a provider or `chain`. */
   readonly model: string | ModelRef;
-  /** What runs must bring for the tools: a `context`, or the schema of what is stored. */
+  /** What runs must supply for the tools: a `context`, or the schema of what is stored. */
   readonly context?: C;
   readonly inputs?: I;
-  /** The system prompt. A function is called once per run, and what it returns is kept with the run. */
+  /** The system prompt. A function is called once per run; its result is stored with the run. */
   readonly instructions?:
     | string
     | ((given: { readonly inputs: OutOf<I>; readonly context: LiveOf<C> }) => string | Promise<string>);
-  /** Tools of code, of plugins, or names of the configuration's `tools`. */
+  /** Tools defined in code, tools of plugins, or names from the configuration's `tools`. */
   readonly tools?: Tools;
-  /** Folders with a SKILL.md, or patterns such as `"./skills/*"`; relative to the configuration's folder, or to the working one. */
+  /** Folders with a SKILL.md, or patterns such as `"./skills/*"`; relative to the configuration's folder, or the working directory. */
   readonly skills?: readonly string[];
   readonly output?: O;
-  /** Agents that the model may hand the run to, or their names. */
+  /** Agents, or names of agents, that the model may hand the run to. */
   readonly handoffs?: Handoffs;
   readonly limits?: AgentLimits;
   readonly toolPolicy?: AgentToolPolicy;
-  /** What becomes of a conversation that fills the model's context. */
+  /** What to do when the conversation fills the model's context. */
   readonly compaction?: AgentCompaction;
   /** Generation options, merged over the model's. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Other names that clients may call it by. */
+  /** Other names clients may use for it. */
   readonly aliases?: readonly string[];
   readonly overrides?: {
     readonly models?: readonly string[];
     readonly options?: readonly string[];
-    /** Names, or `all`: further fields of the vendor's own request that clients of the same wire may set. */
+    /** Vendor request fields (names, or `all`) that clients of the same wire may additionally set. */
     readonly native?: "all" | readonly string[];
-    /** Names, or `all`: tools executed by the vendor that clients may offer. */
+    /** Tools executed by the vendor (names, or `all`) that clients may offer. */
     readonly vendorTools?: "all" | readonly string[];
   };
-  /** A second run on a busy session waits its turn (the default), or is refused. */
+  /** A second run on a busy session waits for its turn (the default) or is refused. */
   readonly whenBusy?: "wait" | "conflict";
   readonly hooks?: Hooks<CallsOf<Tools>, LiveOf<C>>;
-  /** What must not pass: `rules({ … })`, `judge({ … })`, or names of the configuration's `guards`. */
+  /** What to block or mask: `rules({ … })`, `judge({ … })`, or names from the configuration's `guards`. */
   readonly guards?: readonly (GuardEntry | string)[];
-  /** Change it when the behaviour changes in a way that no schema or text shows. */
+  /** Change this when the behaviour changes in a way that no schema or text shows. */
   readonly revision?: string;
 }
 
@@ -153,24 +156,24 @@ export interface AgentToolPolicy {
   readonly maxOutput?: number | string;
   readonly approvalTimeout?: number | string;
   readonly onUncertain?: "ask" | "fail";
-  /** With more tools than `above` the model gets `find_tools`, and the tools that it finds. */
+  /** With more tools than `above`, the model is offered `find_tools` and the tools it finds. */
   readonly defer?: { readonly above: number };
 }
 
 export interface AgentCompaction {
   readonly by?: "summary" | "drop";
-  /** Share of the model's `contextTokens`, 0.8 when absent. */
+  /** Share of the model's `contextTokens`; default 0.8. */
   readonly at?: number;
-  /** Newest messages that a summary leaves as they are. */
+  /** Number of newest messages that a summary leaves unchanged. */
   readonly keep?: number;
-  /** Writes the summaries; the agent's own when absent. */
+  /** Writes the summaries; default: the agent's model. */
   readonly model?: string | ModelRef;
   readonly instructions?: string;
-  /** Tool results of rounds before the newest ones are sent as a reference. */
+  /** Tool results older than this many rounds are sent as references. */
   readonly results?: { readonly olderThan: number };
 }
 
-/** An agent: a plain value, given to `openVenturi` and to `venturi.run`. */
+/** Defines an agent: a plain value for `openVenturi` and `venturi.run`. */
 export function agent<
   const Name extends string,
   // biome-ignore lint/suspicious/noExplicitAny: any tool whose context this agent provides
@@ -202,13 +205,13 @@ export function agent<
     asTool: (called: CalledOptions = { name }) => calledAgent(made, called),
     "~agent": { options: options as AnyAgentOptions, place: callSite(agent) },
   };
-  return made as unknown as ReturnType<typeof agent<Name, Tools, O, I, C, Handoffs>>; // by the signature above
+  return made as unknown as ReturnType<typeof agent<Name, Tools, O, I, C, Handoffs>>; // By the signature above.
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: options of any agent
 export type AnyAgentOptions = AgentOptions<string, any, any, any, readonly unknown[], readonly (AnyAgent | string)[]>;
 
-/** An agent with what the runtime needs of it. */
+/** An agent including what the runtime needs. */
 export interface CodeAgent extends Omit<Agent, "asTool"> {
   asTool(options?: CalledOptions): CalledAgent;
   readonly "~agent": { readonly options: AnyAgentOptions; readonly place: CallSite | undefined };
@@ -223,7 +226,7 @@ interface CalledOptions {
   readonly context?: (caller: unknown) => unknown;
 }
 
-/** An agent as a tool: the plugin `agent` under a name of its own. */
+/** An agent as a tool: the plugin `agent` under its own name. */
 export interface CalledAgent extends Tool {
   readonly "~calls": {
     readonly agent: CodeAgent;

@@ -21,7 +21,7 @@ export class ChunkStream extends PolledStream<Chunk> {
   #events: PolledStream<Batch> | undefined;
   #batch: Batch = [];
   #at = 0;
-  /** Rejects the next read; only a run that could not be started does that. */
+  /** Thrown by the next read; only for a run that could not be started. */
   #refusal: { readonly error: unknown } | undefined;
   #over = false;
   #ended = false;
@@ -42,7 +42,7 @@ export class ChunkStream extends PolledStream<Chunk> {
       return this.#next(this.#events);
     } catch (thrown) {
       this.#ended = true;
-      void this.#cancel(); // nobody reads the run any more; a journal that cannot be read may not accept this either
+      void this.#cancel(); // Nobody reads the run any more; a journal that cannot be read may refuse this too.
       return this.#last(wrap("agent.execute", thrown));
     }
   }
@@ -63,7 +63,7 @@ export class ChunkStream extends PolledStream<Chunk> {
     return done;
   }
 
-  /** The next event that makes a chunk. */
+  /** The next event that produces a chunk. */
   #next(events: PolledStream<Batch>): Step | undefined {
     for (;;) {
       let event = this.#at < this.#batch.length ? this.#batch[this.#at++] : undefined;
@@ -72,7 +72,7 @@ export class ChunkStream extends PolledStream<Chunk> {
         if (step === undefined) return undefined;
         if (step.done) return this.#finish();
         event = step.value[0];
-        // Most batches hold one event; keeping them, too, costs a write barrier per token.
+        // Most batches hold one event; storing those as well would cost a write barrier per token.
         if (step.value.length > 1) {
           this.#batch = step.value;
           this.#at = 1;
@@ -93,9 +93,9 @@ export class ChunkStream extends PolledStream<Chunk> {
       this.#refusal = { error: thrown };
       return;
     }
-    if (this.#over) return; // the reader left while the run was being started, and cancels it
+    if (this.#over) return; // The reader left while the run was being started; its cancel follows.
     this.#signal?.addEventListener("abort", this.#cancel, { once: true });
-    if (this.#signal?.aborted) void this.#cancel(); // aborted while the run was being started
+    if (this.#signal?.aborted) void this.#cancel(); // Aborted while the run was being started.
     this.#events = polled(this.#runs.follow(this.#run, { channel: "library" }));
   }
 
@@ -122,7 +122,8 @@ export class ChunkStream extends PolledStream<Chunk> {
     this.#signal?.removeEventListener("abort", this.#cancel);
   }
 
-  readonly #cancel = (): Promise<void> => this.#runs.cancel(this.#run, "the caller disconnected").catch(() => {}); // the run has already ended
+  // The run has already ended.
+  readonly #cancel = (): Promise<void> => this.#runs.cancel(this.#run, "the caller disconnected").catch(() => {});
 }
 
 const cancelled = (signal: AbortSignal): VenturiError =>

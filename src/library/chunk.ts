@@ -6,13 +6,13 @@ import { LazyMap } from "../core/values/lazy-collections.ts";
 /** One item of an agent's stream. Only the last one has `finish` or `err`. */
 export interface Chunk {
   readonly content?: string;
-  /** Calls as they stream: fragments of the arguments first, then each call once more, complete. */
+  /** Calls as they stream: argument fragments first, then each call once more, complete. */
   readonly toolCalls?: readonly (PartialCall | ToolCall)[];
   /** Any other event; in a plan's last chunk, the decision. */
   readonly action?: Action;
-  /** How the run ended, with everything it returns. */
+  /** How the run ended, with all its results. */
   readonly finish?: Finish;
-  /** Why it failed. Output and usage up to then are in `action`, the `run.failed` event. */
+  /** Why it failed. Output and usage so far are in `action`, the `run.failed` event. */
   readonly err?: VenturiError;
   readonly metadata: ChunkMetadata;
 }
@@ -50,7 +50,7 @@ export interface Finish
 }
 
 export interface ChunkMetadata {
-  /** Empty when the call was cancelled before it started. */
+  /** Empty if the call was cancelled before it started. */
   readonly run: string;
   readonly seq: number;
   readonly round?: number;
@@ -68,10 +68,10 @@ export class Chunks {
   #start: number | undefined;
   #last = 0;
 
-  /** The chunk for an event; none for events that a later one includes. */
+  /** The chunk for an event; undefined for events that a later one includes. */
   of(event: RunEvent): Chunk | undefined {
     this.#start ??= this.#last = event.at;
-    // Almost every event is text: one literal instead of copies.
+    // Almost every event is text, so it gets a single literal instead of copies.
     if (event.type === "text.delta") return { content: event.text, metadata: this.#metadata(event, event.round) };
     const chunk = this.#chunkOf(event);
     if (chunk === undefined) return undefined;

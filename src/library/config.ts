@@ -15,7 +15,7 @@ import type { GuardEntry, ModelRef, PluginEntry, ProviderEntry } from "./plugins
 import { isCodeTool } from "./tool.ts";
 import type { App } from "./venturi.ts";
 
-/** Providers that a model's name may refer to without an entry, and the variable that has their key. */
+/** Providers that a model's name may use without an entry, and the environment variable of their key. */
 const keyVariables: Readonly<Record<string, string | undefined>> = {
   anthropic: "ANTHROPIC_API_KEY",
   openai: "OPENAI_API_KEY",
@@ -26,15 +26,15 @@ const keyVariables: Readonly<Record<string, string | undefined>> = {
   simulator: undefined,
 };
 
-/** Sections whose entries have names: those of the program stand beside those of the file. */
+/** Sections with named entries: the program's are added to the file's. */
 const named = new Set(["providers", "models", "tools", "guards", "memories", "agents", "channels"]);
 
 export interface Translated extends CodeConfig {
-  /** Worth a line in the log. */
+  /** To be logged. */
   readonly warnings: readonly string[];
 }
 
-/** What a program gives to `openVenturi`, in the form of the configuration. Throws `config_invalid`. */
+/** Translates the arguments of `openVenturi` into configuration form. Throws `config_invalid`. */
 export function translate(app: App): Translated {
   return new Translation(app).result();
 }
@@ -43,7 +43,7 @@ class Translation {
   readonly #app: App;
   readonly #entries: CodeEntry[] = [];
   readonly #tools = new Map<string, CodeConfig["tools"] extends ReadonlyMap<string, infer T> ? T : never>();
-  /** Keys of tools by the value that was given. */
+  /** Keys of tools, by the value given. */
   readonly #keys = new Map<unknown, string>();
   readonly #providers = new Map<string, Provider>();
   readonly #providerEntries = new Map<string, ProviderEntry>();
@@ -66,7 +66,7 @@ class Translation {
       tools: this.#tools,
       providers: this.#providers,
       agents: new Map([...this.#agents].map(([name, { code }]) => [name, code])),
-      hooks: hooks as readonly Hooks[], // a typed view of the same hooks
+      hooks: hooks as readonly Hooks[], // A typed view of the same hooks.
       warnings: this.#warnings,
     };
   }
@@ -103,7 +103,7 @@ class Translation {
       throw invalid(place, `agents.${name}: this name is taken by ${other}; give one of the two another name`);
     }
     const code: AgentCode = this.#codeOf(given, place);
-    this.#agents.set(name, { code, agent: given }); // before its handoffs, which may lead back to it
+    this.#agents.set(name, { code, agent: given }); // Registered before its handoffs, which may lead back to it.
     const {
       model,
       tools = [],
@@ -154,10 +154,10 @@ class Translation {
     if (stored !== undefined) this.#warnOfSecrets(name, usable("context", stored));
     return {
       ...(stored === undefined ? {} : { context: { schema: stored, ...(provide === undefined ? {} : { provide }) } }),
-      ...(typeof instructions === "function" ? { writeInstructions: instructions as never } : {}), // takes what its schemas give
+      ...(typeof instructions === "function" ? { writeInstructions: instructions as never } : {}), // Takes what its schemas produce.
       ...(inputs === undefined ? {} : { inputsSchema: usable("inputs", inputs) }),
       ...(output === undefined ? {} : { outputSchema: usable("output", output) }),
-      ...(hooks === undefined ? {} : { hooks: hooks as Hooks }), // a typed view of the same hooks
+      ...(hooks === undefined ? {} : { hooks: hooks as Hooks }), // A typed view of the same hooks.
       ...(revision === undefined ? {} : { revision }),
     };
   }
@@ -189,7 +189,7 @@ class Translation {
     return name;
   }
 
-  /** A model's name may refer to a provider of the box without an entry. */
+  /** A model's name may refer to a built-in provider without an entry. */
   #providerOf(model: string, place: Place): void {
     const [provider = "", ...rest] = model.split("/");
     if (rest.length === 0 || !Object.hasOwn(keyVariables, provider) || this.#providerEntries.has(provider)) return;
@@ -253,7 +253,7 @@ class Translation {
     return given.name;
   }
 
-  /** Tools of one name in different agents are different tools, so the second one gets a key of its own. */
+  /** Tools of the same name in different agents are different tools, so the second gets its own key. */
   #code(
     {
       given,
@@ -279,7 +279,7 @@ const invalid = (place: Place, message: string): VenturiError =>
 const isEntry = (value: unknown): value is PluginEntry<"tool"> =>
   typeof value === "object" && value !== null && "plugin" in value && "kind" in value && value.kind === "tool";
 
-/** The key of a provider that was given none: a server at another address may need none. */
+/** The default API key of a provider; a server at another address may need none. */
 function keyOf(plugin: string, options: Readonly<Record<string, unknown>>): { apiKey?: FromEnvironment } {
   const variable = keyVariables[plugin];
   if (variable === undefined || options.apiKey !== undefined) return {};
@@ -287,7 +287,7 @@ function keyOf(plugin: string, options: Readonly<Record<string, unknown>>): { ap
   return { apiKey: new FromEnvironment(variable, options.baseUrl === undefined ? advice : undefined) };
 }
 
-/** For a key under `models`. */
+/** Makes a valid key under `models`. */
 const nameIn = (model: string): string => model.replaceAll(/[^A-Za-z0-9_.-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
 
 function propertiesOf(schema: Schema, place: Place, agent: string): unknown {

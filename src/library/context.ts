@@ -1,11 +1,14 @@
 import type { AnySchema, In, Out } from "./schema.ts";
 
-/** What runs bring for their tools: `Stored` is JSON kept with the run, `Live` what is made of it wherever the run is worked on. */
+/**
+ * Context that runs supply for their tools: `Stored` is JSON kept with the run, `Live` is derived from it on whichever machine executes the
+ * run.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: the type of any context
 export interface Context<Stored = any, Live = any> {
   readonly kind: "context";
   readonly "~context": { readonly stored: AnySchema; readonly provide: AnyProvide | undefined };
-  /** Only for types. */
+  /** For types only. */
   readonly "~types"?: { readonly stored: Stored; readonly live: Live };
 }
 
@@ -14,9 +17,9 @@ type About = { readonly run: string; readonly agent: string; readonly signal: Ab
 type AnyProvide = (stored: any, about: About) => unknown;
 
 export interface ContextOptions<S extends AnySchema, Live> {
-  /** Ids, not secrets and not connections: it is stored in the journal. Never shown to the model. */
+  /** Ids, not secrets or connections: it is stored in the journal. Never shown to the model. */
   readonly stored: S;
-  /** Called once per attempt at a run; what has `Symbol.asyncDispose` or `Symbol.dispose` is disposed with the attempt. */
+  /** Called once per attempt at a run. A result with `Symbol.asyncDispose` or `Symbol.dispose` is disposed with the attempt. */
   readonly provide?: (stored: Out<S>, about: About) => Live | Promise<Live>;
 }
 

@@ -2,7 +2,7 @@ import { valueLimits } from "../core/values/value-limits.ts";
 
 type Container = Record<string, unknown> | unknown[];
 
-/** `value`: one is expected. `after`: it was complete. */
+/** `value`: a value is expected. `after`: a value was completed. */
 type State = "prefix" | "value" | "key" | "colon" | "after" | "string" | "keyString" | "scalar" | "done" | "invalid";
 
 const fence = /^\s*(?:```(?:json)?\s*)?$/;
@@ -23,26 +23,26 @@ const literals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ]);
 
 /**
- * Builds an object from JSON that is still being written, in time linear in the text: each character is looked at once, and the
- * object is one that grows. Strings grow as they come; numbers and literals appear when they are complete, because `1` may become
- * `12`. A code fence before the JSON is skipped; text that is no JSON yields nothing.
+ * Builds an object from JSON that is still being written, in linear time: each character is visited once, and one object grows. Strings
+ * grow as they arrive; numbers and literals appear when complete, because `1` may become `12`. Skips a code fence before the JSON; other
+ * text yields nothing.
  */
 export class DraftParser {
   #state: State = "prefix";
   #prefix = "";
   readonly #open: { readonly value: Container; key: string }[] = [];
   #root: unknown;
-  /** Of the string or scalar being read. */
+  /** The string or scalar being read. */
   #text = "";
   #escape: string | undefined;
   #changed = false;
 
-  /** The object as far as it has come; undefined before it begins. */
+  /** The object so far; undefined before it begins. */
   get root(): unknown {
     return this.#root;
   }
 
-  /** Whether the object changed. */
+  /** Returns whether the object changed. */
   push(text: string): boolean {
     this.#changed = false;
     let at = 0;
@@ -50,7 +50,7 @@ export class DraftParser {
       const next = this.#step(text, at);
       at = next;
     }
-    // Once per piece and not per character: a long string is written in many pieces.
+    // Once per piece, not per character: a long string arrives in many pieces.
     if (this.#state === "string") this.#set(this.#text);
     return this.#changed;
   }
@@ -176,7 +176,7 @@ export class DraftParser {
     this.#changed = true;
   }
 
-  /** The string being read is in its list already. */
+  /** The string being read is already in its list. */
   #isPlaced = false;
 
   #begins(state: State): void {
@@ -196,7 +196,7 @@ export class DraftParser {
   }
 }
 
-/** Not an assignment: `__proto__` would be the object's prototype. */
+/** Not an assignment: `__proto__` would set the prototype. */
 function define(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") target[key] = value;
   else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

@@ -31,8 +31,8 @@ type Plain = Exclude<
 >;
 
 /**
- * What a run tells of itself, with its tools' names and arguments and its object typed by the code at hand. Arguments are as the
- * model writes them, before the schema's defaults and transforms; a run of older code may differ.
+ * A run's events with tool names, arguments and the object typed by the current code. Arguments are as the model writes them, before the
+ * schema's defaults and transforms; a run of older code may differ.
  */
 export type TypedEvent<Output, T extends Calls> = Plain | RunFinished<Output> | OfTools<T>;
 

@@ -13,13 +13,13 @@ import type { Answer, ForkOptions, Outcome, ResponseOptions, Result } from "./ru
 export interface HandleParts {
   readonly runs: Runs;
   readonly served: Served;
-  /** The output schema of an agent, by the code at hand. */
+  /** The agent's output schema in the current code. */
   outputOf(agent: string): Schema | undefined;
-  /** Whether the agent may hand its runs over. */
+  /** Whether the agent may hand over its runs. */
   handsOver(agent: string): boolean;
 }
 
-/** A handle holds no stream and no promise: each reading is a follower of its own, and an unread failure goes unheard. */
+/** A handle holds no stream and no promise: each read is a new follower, and a failure that nobody reads is not an unhandledRejection. */
 export class RunHandle {
   readonly id: string;
   readonly agent: string;
@@ -167,7 +167,7 @@ export class RunHandle {
     return this.#parts.runs.signal(this.id, "approve", body, `approve:${call}`);
   }
 
-  /** Seq of the event that ended a round, or the last finished one. */
+  /** Seq of the event that ended a round; by default the last finished one. */
   async #endOf(round: number | undefined): Promise<number> {
     const { head } = await this.#parts.runs.get(this.id);
     let end: number | undefined;
@@ -180,11 +180,11 @@ export class RunHandle {
     throw new VenturiError("run.fork", "invalid_input", `the run ${this.id} has ${what} to fork from`);
   }
 
-  /** The terminal event, and the agent that had the run then. */
+  /** The terminal event, and the agent the run had then. */
   async #end(): Promise<{ last: TerminalEvent; agent: string }> {
     const { runs, handsOver } = this.#parts;
     const { state, head } = await runs.get(this.id);
-    // Only a run that may have been handed over is read from its start.
+    // Only a run that may have been handed over is read from the start.
     const after = handsOver(this.agent) ? 0 : Math.max(0, head - (state === "done" ? 1 : 0));
     let { agent } = this;
     const source = batches(runs, this.id, { after });
@@ -201,7 +201,7 @@ export class RunHandle {
     return object instanceof VenturiError ? event : { ...event, object };
   }
 
-  /** The object with the defaults and transforms of the agent's schema; an error when a run of other code does not fit it. */
+  /** The object after the agent schema's defaults and transforms; throws if a run of other code does not fit it. */
   #parsed(object: unknown, agent: string): unknown {
     const schema = object === undefined ? undefined : this.#parts.outputOf(agent);
     if (schema === undefined) return object;

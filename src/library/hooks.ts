@@ -1,28 +1,25 @@
 import type { HookContext as UntypedContext, Hooks as UntypedHooks } from "../core/ports/hooks.ts";
 
-/** Arguments by the tool's name, as models write them; "*" for tools known by name alone. */
+/** Arguments by tool name, as models write them; "*" for tools known only by name. */
 // biome-ignore lint/suspicious/noExplicitAny: a constraint that every map of arguments satisfies
 export type Calls = Readonly<Record<string, any>>;
 
 export type NameOf<K> = K extends "*" ? string : K;
 
-/** A call of one of the tools; its name narrows its arguments. */
+/** A call of one of the tools; the name narrows the arguments. */
 export type CallOf<T extends Calls> = {
   [K in keyof T]: { readonly call: string; readonly name: NameOf<K>; readonly arguments: T[K] };
 }[keyof T];
 
 export interface HookContext<Context = unknown> extends Omit<UntypedContext, "context"> {
   readonly context: Context;
-  /** Of the generation and tool hooks. */
+  /** Set for generation and tool hooks. */
   readonly round: number;
 }
 
 type Maybe<T> = T | undefined | Promise<T | undefined>;
 
-/**
- * Called in order; what one returns is what the next one gets. A VenturiError denies; anything else that is thrown ends the run
- * with `plugin_failed`.
- */
+/** Called in order; each gets the previous one's result. A VenturiError denies; any other exception ends the run with `plugin_failed`. */
 // biome-ignore lint/suspicious/noExplicitAny: hooks for any agent
 export interface Hooks<T extends Calls = any, Context = unknown>
   extends Pick<UntypedHooks, "beforeGeneration" | "afterGeneration" | "filter" | "sealed" | "approval"> {
@@ -30,7 +27,7 @@ export interface Hooks<T extends Calls = any, Context = unknown>
     request: Parameters<NonNullable<UntypedHooks["beforeRun"]>>[0],
     about: Omit<HookContext<Context>, "round">,
   ): ReturnType<NonNullable<UntypedHooks["beforeRun"]>>;
-  /** `{ output }` stands in for the tool. */
+  /** `{ output }` replaces the tool's result. */
   beforeTool?(call: CallOf<T>, about: HookContext<Context>): Maybe<CallOf<T> | { readonly output: unknown }>;
   afterTool?(
     call: CallOf<T>,

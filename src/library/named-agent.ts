@@ -32,7 +32,7 @@ export interface ExecuteResult extends Finish {
   readonly toolCalls: readonly ToolCall[];
 }
 
-/** An agent by its name, exposed as async iterables. */
+/** An agent addressed by name, exposed as async iterables. */
 export class NamedAgent implements AgentLike<Named> {
   readonly kind = "agent";
   declare readonly "~spec"?: Named;
@@ -75,12 +75,12 @@ export class NamedAgent implements AgentLike<Named> {
     throw new VenturiError("agent.execute", "internal", "the stream ended without a last chunk");
   }
 
-  /** All its runs, also later ones, finish their round and wait, over restarts. False when it is paused already. */
+  /** Pauses the agent: all its runs, including later ones, finish their round and wait, across restarts. False if it is already paused. */
   async pause(reason?: string): Promise<boolean> {
     return (await this.#runs.pauseAgent?.(this.name, reason === undefined ? {} : { reason })) ?? false;
   }
 
-  /** False when it is not paused. */
+  /** False if it is not paused. */
   async resume(): Promise<boolean> {
     return (await this.#runs.resumeAgent?.(this.name)) ?? false;
   }
@@ -99,7 +99,7 @@ const requestOf = ({ session, metadata, ...settings }: Omit<ExecuteOptions, "sig
   ...(metadata === undefined ? {} : { metadata }),
 });
 
-/** Blank input is passed on, for the run's own validation to reject. */
+/** Passes blank input on, so that the run's own validation rejects it. */
 function planInput(steps: readonly PlanStep[], input: RunInput): RunInput {
   const { text, messages = [], ...rest } = input;
   if (steps.length === 0 || (!text?.trim() && messages.length === 0)) return input;

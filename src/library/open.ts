@@ -14,13 +14,13 @@ import { loadCheck } from "./schema.ts";
 import type { App, Mounted, Session, Venturi } from "./venturi.ts";
 import { watch } from "./watch.ts";
 
-/** What `openVenturi` loads and calls. */
+/** The implementation that `openVenturi` loads and calls. */
 export async function open(app: App): Promise<Venturi> {
   if (app.shared !== undefined) return await openShared(app.shared, app);
   return faceOf(new OpenVenturi(await openApp(app), app));
 }
 
-/** A plain object of functions: programs take them apart, `export const { fetch } = venturi`. */
+/** A plain object of functions, so that programs can destructure it: `export const { fetch } = venturi`. */
 function faceOf(venturi: OpenVenturi): Venturi {
   const close = () => venturi.close();
   const face = {
@@ -38,7 +38,7 @@ function faceOf(venturi: OpenVenturi): Venturi {
     close,
     [Symbol.asyncDispose]: close,
   };
-  return face as unknown as Venturi; // the untyped side of the interface
+  return face as unknown as Venturi; // The untyped side of the interface.
 }
 
 async function openApp(app: App): Promise<Host> {
@@ -99,7 +99,7 @@ class OpenVenturi {
     return this.#host.reload();
   }
 
-  /** Replaces what the program defines; running runs keep what they were started with. */
+  /** Replaces the program's definitions; running runs keep theirs. */
   async redefine(app: App): Promise<void> {
     const code = translate(app);
     const outcome = await this.#host.reload(code);
@@ -151,7 +151,7 @@ class OpenVenturi {
     const handle = (row: RunRow) => this.#handle(row);
     return {
       id,
-      run: (input, options) => this.run(agent, input, within(options as Untyped)), // typed by the agent, at the caller
+      run: (input, options) => this.run(agent, input, within(options as Untyped)), // Typed by the agent at the caller.
       start: (input, options) => this.start(agent, input, within(options as Untyped)),
       messages: () => messages({ tenant, session: id }),
       async *runs() {
@@ -184,7 +184,7 @@ class OpenVenturi {
   }
 
   #handle(row: Pick<RunRow, "run" | "agent" | "session" | "request">): Run<unknown, Calls> {
-    return new RunHandle(row, this.#parts) as unknown as Run<unknown, Calls>; // the untyped side of the interface
+    return new RunHandle(row, this.#parts) as unknown as Run<unknown, Calls>; // The untyped side of the interface.
   }
 }
 
@@ -192,7 +192,8 @@ function requestOf(agent: AgentLike, input: Input, options: Untyped): RunRequest
   const { inputs, context, session, metadata, limits, model, options: generation, debug } = options;
   return {
     agent: agent.name,
-    input: { ...inputOf(input), ...(inputs === undefined ? {} : { variables: inputs as Record<string, unknown> }) }, // a schema of inputs is one of an object
+    // An inputs schema always describes an object.
+    input: { ...inputOf(input), ...(inputs === undefined ? {} : { variables: inputs as Record<string, unknown> }) },
     ...(context === undefined ? {} : { context }),
     ...(session === undefined ? {} : { session }),
     ...(metadata === undefined ? {} : { metadata }),
@@ -205,14 +206,14 @@ function requestOf(agent: AgentLike, input: Input, options: Untyped): RunRequest
 
 function inputOf(input: Input): RunInput {
   if (typeof input === "string") return { text: input };
-  return Array.isArray(input) ? { messages: [...input] } : (input as RunInput); // the two other forms
+  return Array.isArray(input) ? { messages: [...input] } : (input as RunInput); // The two other forms.
 }
 
 interface Shared {
   readonly opened: Promise<OpenVenturi>;
 }
 
-/** In the global symbol registry: a hot reload loads this module again, and the old instance has to be found. */
+/** In the global symbol registry: a hot reload loads this module again and must find the old instance. */
 const registry = Symbol.for("venturi.shared");
 
 async function openShared(name: string, app: App): Promise<Venturi> {

@@ -19,7 +19,7 @@ export interface ProviderEntry extends Omit<PluginEntry<"provider">, "name"> {
   readonly entry: string;
 }
 
-/** Generation options; a key not named here goes into the vendor's request as it is. */
+/** Generation options; keys not listed here go into the vendor's request unchanged. */
 export interface ModelOptions {
   readonly temperature?: number;
   readonly topP?: number;
@@ -52,7 +52,7 @@ export interface ChainOptions {
   readonly contextTokens?: number;
   readonly choose?: "order" | "weighted" | "fastest" | "cheapest" | "leastBusy";
   readonly sticky?: boolean;
-  /** By `provider/model`. */
+  /** Settings per model, by `provider/model`. */
   readonly members?: Readonly<
     Record<
       string,
@@ -67,7 +67,7 @@ export interface ChainOptions {
   readonly hedge?: { readonly after: number | string };
 }
 
-/** Models tried in order: `provider/model` names, or models of providers. Generation options are the chain's. */
+/** Models tried in order: `provider/model` names, or models of providers. Generation options apply to the whole chain. */
 export function chain(models: readonly (ModelRef | string)[], settings: ChainOptions = {}): ModelRef {
   if (models.some((model) => typeof model !== "string" && Object.keys(model.settings).length > 0)) {
     const message = "a model of a chain has no options of its own; give them once: chain([…], { options })";
@@ -118,34 +118,34 @@ const guardOf =
     return { kind: "guard", plugin, name, options };
   };
 
-/** Finds personal data, keys, injected orders and patterns of your own, also in a stream. */
+/** Finds personal data, keys, prompt injections and your own patterns, also in streams. */
 export const rules = guardOf<options.Rules>("rules");
-/** Has an agent judge texts while the run goes on. */
+/** Lets an agent judge texts while the run continues. */
 export const judge = guardOf<options.Judge>("judge");
-/** An entry of any guard plugin, also of one that is not in the box. */
+/** An entry of any guard plugin, built in or not. */
 export const guardPlugin = (plugin: string, given: Entered<Readonly<Record<string, unknown>>> = {}): GuardEntry =>
   guardOf<Readonly<Record<string, unknown>>>(plugin)(given);
 
-/** With `ANTHROPIC_API_KEY`, unless `apiKey` is given. */
+/** Uses `ANTHROPIC_API_KEY` unless `apiKey` is given. */
 export const anthropic = provider<options.Anthropic>("anthropic");
-/** Chat Completions, with `OPENAI_API_KEY`, unless `apiKey` is given. `baseUrl` for every server that speaks it. */
+/** Chat Completions. Uses `OPENAI_API_KEY` unless `apiKey` is given; set `baseUrl` for any compatible server. */
 export const openai = provider<options.Openai>("openai");
-/** OpenAI's Responses API, with `OPENAI_API_KEY`, unless `apiKey` is given. */
+/** OpenAI's Responses API. Uses `OPENAI_API_KEY` unless `apiKey` is given. */
 export const openaiResponses = provider<options.OpenaiResponses>("openai-responses");
-/** With `GEMINI_API_KEY`, unless `apiKey` is given. */
+/** Uses `GEMINI_API_KEY` unless `apiKey` is given. */
 export const gemini = provider<options.Gemini>("gemini");
-/** Signed with AWS's usual credentials, unless `credentials` or `apiKey` is given. */
+/** Signs with AWS's usual credentials unless `credentials` or `apiKey` is given. */
 export const bedrock = provider<options.Bedrock>("bedrock");
 export const ollama = provider<options.Ollama>("ollama");
-/** The simulator: models that answer by rule, for trying things out. */
+/** The simulator: models that answer by rule, without a key. */
 export const simulator = provider<options.Simulator>("simulator");
 
-/** A file; relative to the configuration's folder, or the working directory. */
+/** A SQLite file; relative to the configuration's folder, or the working directory. */
 export const sqlite = (path: string | options.Sqlite = "./data/venturi.db"): JournalEntry =>
   journalOf<options.Sqlite>("sqlite")(typeof path === "string" ? { path } : path);
 export const postgres = journalOf<options.Postgres>("postgres");
 export const nats = journalOf<options.Nats>("nats");
-/** Nothing is kept beyond the process. */
+/** Keeps nothing beyond the process. */
 export const memory = (given: options.Memory = {}): JournalEntry => journalOf<options.Memory>("memory")(given);
 
 /** The tools of an MCP server. */
@@ -159,9 +159,9 @@ export const clock = (given: Entered<options.Clock> = {}): ToolEntry => toolsOf<
 export const calculator = (given: Entered<options.Calculator> = {}): ToolEntry =>
   toolsOf<options.Calculator>("calculator")(given);
 
-/** An entry of any tool plugin, also of one that is not in the box. */
+/** An entry of any tool plugin, built in or not. */
 export const toolPlugin = (plugin: string, given: Entered<Readonly<Record<string, unknown>>> = {}): ToolEntry =>
   toolsOf<Readonly<Record<string, unknown>>>(plugin)(given);
-/** An entry of any provider plugin, also of one that is not in the box. */
+/** An entry of any provider plugin, built in or not. */
 export const providerPlugin = (plugin: string, given: Entered<Readonly<Record<string, unknown>>> = {}): ProviderEntry =>
   provider<Readonly<Record<string, unknown>>>(plugin)(given);

@@ -5,9 +5,7 @@ import { DraftParser } from "./draft.ts";
 
 type Follow = Pick<Runs, "follow">;
 
-/**
- * The run's events in committed batches, to its last one. Throws when the signal aborts: what is cut short must not look whole.
- */
+/** The run's events in committed batches, to the end. Throws when the signal aborts, so that a cut stream does not look complete. */
 export async function* batches(
   runs: Follow,
   run: string,
@@ -24,7 +22,7 @@ export async function* batches(
   throw new VenturiError("run.follow", "shutting_down", `venturi was closed before the run ${run} ended`);
 }
 
-/** Text as it comes; then the run's error, if it failed. */
+/** Yields text as it arrives; then throws the run's error if it failed. */
 export async function* textOf(source: AsyncGenerator<readonly RunEvent[], TerminalEvent>): AsyncGenerator<string> {
   for await (const batch of source) {
     let text = "";
@@ -39,7 +37,7 @@ export async function* textOf(source: AsyncGenerator<readonly RunEvent[], Termin
   }
 }
 
-/** The object of the current round as far as it has come; then the run's error, if it failed. */
+/** Yields the current round's object as it grows; then throws the run's error if it failed. */
 export async function* draftsOf(source: AsyncGenerator<readonly RunEvent[], TerminalEvent>): AsyncGenerator<unknown> {
   let parser = new DraftParser();
   for await (const batch of source) {

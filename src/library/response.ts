@@ -10,7 +10,7 @@ export interface Served {
   readonly runs: Runs;
   /** Idle time after which a heartbeat is sent, ms. */
   readonly keepAlive: number;
-  /** How a channel plugin shows a run in its wire. */
+  /** How a channel plugin projects a run to its wire. */
   projection(plugin: string, run: ProjectedRun): Promise<Projection>;
 }
 
@@ -20,7 +20,7 @@ const sse = {
   "x-accel-buffering": "no",
 };
 
-/** What a reader may do when the connection breaks decides the default: one that can resume leaves the run alone. */
+/** The default depends on the client: one that can resume leaves the run alone when its connection breaks. */
 const formats: Readonly<
   Record<
     ResponseFormat,
@@ -61,7 +61,7 @@ export function runResponse(run: ProjectedRun, options: ResponseOptions, served:
   return new Response(body.stream, { headers });
 }
 
-/** Not an error frame but an error: a text that is cut short must not look whole. */
+/** An exception instead of an error frame: a cut text must not look complete. */
 const plainText: Projection = {
   project(event) {
     if (event.type === "run.failed") throw new VenturiError("run.response", event.error.code, event.error.err);
@@ -92,7 +92,7 @@ class RunBody {
   #source: AsyncGenerator<readonly RunEvent[]> | undefined;
   #projection: Projection | undefined;
   #beat: NodeJS.Timeout | undefined;
-  /** The reader waits for more. */
+  /** The reader is waiting for data. */
   #pulling = false;
 
   constructor(run: string, served: Served, options: BodyOptions) {
@@ -134,7 +134,7 @@ class RunBody {
     const heartbeat = projection.heartbeat?.bind(projection);
     if (heartbeat === undefined) return undefined;
     const timer = setInterval(() => {
-      if (this.#pulling) send(heartbeat()); // never behind unread data
+      if (this.#pulling) send(heartbeat()); // Never queued behind unread data.
     }, this.#served.keepAlive);
     return timer.unref();
   }
@@ -158,7 +158,7 @@ class RunBody {
   async #cancel(): Promise<void> {
     clearInterval(this.#beat);
     this.#left.abort();
-    await this.#source?.return(undefined).catch(() => {}); // it ends with the abort
+    await this.#source?.return(undefined).catch(() => {}); // It ends with the abort.
     if (this.#options.onDisconnect === "cancel") await this.#served.runs.cancel(this.#run, "the client went away");
   }
 }

@@ -13,7 +13,7 @@ export interface Result<Output = undefined>
   extends Pick<EventOf<"run.finished">, "finish" | "usage" | "cost" | "totalCost" | "rounds" | "timing" | "calls"> {
   readonly run: string;
   readonly text: string;
-  /** Checked by the agent's output schema, with its defaults and transforms; undefined for an agent without one. */
+  /** Validated with the agent's output schema, including defaults and transforms; undefined without one. */
   readonly object: Output;
 }
 
@@ -23,26 +23,26 @@ export type Outcome<Output = undefined> =
       readonly ok: false;
       readonly run: string;
       readonly error: VenturiError;
-      /** What was said before it failed. */
+      /** The text before it failed. */
       readonly text: string;
     };
 
-/** An object as far as it has come. */
+/** An object that may still be incomplete. */
 export type Draft<T> = T extends readonly (infer E)[]
   ? Draft<E>[]
   : T extends object
     ? { [K in keyof T]?: Draft<T[K]> }
     : T;
 
-/** `by` and `reason` are kept in the journal. */
+/** `by` and `reason` are stored in the journal. */
 export interface Answer {
   readonly reason?: string;
   readonly by?: string;
 }
 
-/** Where the new run begins, and what is different in it. */
+/** Where the new run begins, and what changes in it. */
 export interface ForkOptions extends Omit<z.input<typeof ForkRequest>, "after"> {
-  /** Seq of the last event taken over; the end of the last finished round when neither this nor `afterRound` is given. */
+  /** Seq of the last event copied; default: the end of the last finished round, or of `afterRound`. */
   readonly after?: number;
   readonly afterRound?: number;
 }
@@ -51,62 +51,65 @@ export type ResponseFormat = "events" | "text" | "ai-sdk" | "openai" | "ag-ui";
 
 export interface ResponseOptions {
   readonly as?: ResponseFormat;
-  /** Events after this seq; with `request`, its `Last-Event-ID`. */
+  /** Events after this seq; default: the `Last-Event-ID` of `request`. */
   readonly after?: number;
-  /** The request that is answered: its `Last-Event-ID` is where the stream goes on. */
+  /** The request being answered; its `Last-Event-ID` is the resume position. */
   readonly request?: Request;
-  /** What becomes of the run when the reader leaves; `continue` for events and ai-sdk, which resume, else `cancel`. */
+  /** What happens to the run when the reader leaves; default: `continue` for events and ai-sdk, which can resume, otherwise `cancel`. */
   readonly onDisconnect?: "continue" | "cancel";
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 
-/** A run that has been started, here or elsewhere. No promise: `await` leaves it as it is. Each reader starts from the beginning. */
+/** A run, started here or elsewhere. Not a promise: `await` returns it unchanged. Each reader starts from the beginning. */
 export interface Run<Output = unknown, T extends Calls = { "*": Record<string, unknown> }>
   extends AsyncIterable<TypedEvent<Output, T>>,
     AsyncDisposable {
   readonly id: string;
   readonly agent: string;
   readonly session: string | undefined;
-  /** As the run was started with. Whose it is must be checked before it is shown to anyone: an id is no permission. */
+  /** As given at the start. Check whose run it is before showing it to anyone: knowing an id is not a permission. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Rejects with the run's error. */
   result(): Promise<Result<Output>>;
-  /** Never rejects for the run's failure. */
+  /** Never rejects because the run failed. */
   outcome(): Promise<Outcome<Output>>;
-  /** From the start, or after an event; all of them, or some types. A failed run's last event is an event, not a throw. */
+  /** From the start or after an event; all of them or some types. A failed run ends with an event, not an exception. */
   events<Type extends TypedEvent<Output, T>["type"] = TypedEvent<Output, T>["type"]>(options?: {
     readonly after?: number;
     readonly signal?: AbortSignal;
     readonly types?: readonly Type[];
   }): AsyncIterable<Extract<TypedEvent<Output, T>, { readonly type: Type }>>;
-  /** The answer's text as it comes. Throws the run's error at the end, and when `signal` aborts. */
+  /** The answer's text as it arrives. Throws the run's error at the end, and when `signal` aborts. */
   text(options?: { readonly signal?: AbortSignal }): AsyncIterable<string>;
   /**
-   * The object as far as it has come: one object that grows, so copy what you keep. Never checked: the checked one is `result()`'s.
-   * Throws the run's error at the end.
+   * The object as it grows: the same object each time, so copy what you keep. Not validated; `result()` returns the validated one. Throws
+   * the run's error at the end.
    */
   objects(options?: { readonly signal?: AbortSignal }): AsyncIterable<Draft<Output>>;
-  /** All questions that wait for a person: approvals, and what tools ask. */
+  /** All questions waiting for a person: approvals, and questions of tools. */
   questions(): Promise<readonly PendingQuestion[]>;
-  /** Answers a tool's question. Rejects with `invalid_input` when the answer does not fit; false when it was answered before. */
+  /** Answers a tool's question. Rejects with `invalid_input` if the answer does not fit; false if it was already answered. */
   answer(call: string, answer: unknown, options?: Answer): Promise<boolean>;
   decline(call: string, options?: Answer): Promise<boolean>;
-  /** The calls that wait for approval. */
+  /** The calls waiting for approval. */
   pending(): Promise<readonly (CallOf<T> & { readonly reason?: string })[]>;
-  /** False when the run has ended or the question was answered before. `arguments` replace those of the call; `for: "run"` allows its tool for the rest of the run. */
+  /**
+   * False if the run has ended or the question was already answered. `arguments` replaces the call's; `for: "run"` allows the tool for the
+   * rest of the run.
+   */
   approve(
     call: string,
     options?: Answer & { readonly arguments?: Readonly<Record<string, unknown>>; readonly for?: "run" },
   ): Promise<boolean>;
   deny(call: string, options?: Answer): Promise<boolean>;
-  /** A message that the next round sees. False when the run has ended. */
+  /** Sends a message that the next round includes. False if the run has ended. */
   steer(text: string): Promise<boolean>;
-  /** Finishes the round, then waits until `resume`, over restarts. False when the run has ended. */
+  /** Finishes the round, then waits until `resume`, across restarts. False if the run has ended. */
   pause(reason?: string): Promise<boolean>;
   resume(): Promise<boolean>;
-  /** Resolves when the last event is written. */
+  /** Resolves when the terminal event is written. */
   cancel(reason?: string): Promise<void>;
-  /** Another run that shares what this one had said, from any finished step on; see `POST /v1/runs/R/fork`. */
+  /** A new run that shares this one's events up to a finished step; see `POST /v1/runs/R/fork`. */
   fork(options?: ForkOptions): Promise<Run<Output, T>>;
   /** A stream for a browser. Reading starts with the response's body. */
   response(options?: ResponseOptions): Response;
@@ -129,12 +132,12 @@ export type Verdict =
 
 interface Common<T extends Calls> {
   readonly session?: string;
-  /** A second start with the same one finds the first one's run. */
+  /** A second start with the same key returns the first run. */
   readonly idempotencyKey?: string;
-  /** @deprecated It is called `idempotencyKey`. */
+  /** @deprecated Use `idempotencyKey`. */
   readonly key?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Lower than the agent's. `time` in ms. */
+  /** May only lower the agent's limits. `time` in ms. */
   readonly limits?: {
     readonly maxToolRounds?: number;
     readonly maxToolCalls?: number;
@@ -143,19 +146,19 @@ interface Common<T extends Calls> {
   };
   /** Cancels the run. */
   readonly signal?: AbortSignal;
-  /** The run waits for its first reader when that falls behind. Otherwise a slow reader is served from the journal. */
+  /** Makes the run wait when its first reader falls behind. Otherwise a slow reader is served from the journal. */
   readonly pace?: boolean;
-  /** Instead of the agent's model, where its `overrides` allow it. */
+  /** Replaces the agent's model, if its `overrides` allow it. */
   readonly model?: string;
   /** Generation options, merged over the agent's. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Logs each step of its tool calls, whatever the log's level. */
+  /** Logs each step of its tool calls, whatever the log level. */
   readonly debug?: boolean;
-  /** Owner of the run and its session; `default` when absent. */
+  /** Owner of the run and its session; default `default`. */
   readonly tenant?: string;
-  /** Answers questions in this process; undefined leaves one to `approve` from anywhere. */
+  /** Answers approvals in this process; return undefined to leave one to `approve` from anywhere. */
   readonly onApproval?: (asked: CallOf<T> & { readonly reason?: string }) => Verdict | Promise<Verdict>;
-  /** Answers what tools ask; undefined leaves a question to `answer` from anywhere. */
+  /** Answers questions of tools; return undefined to leave one to `answer` from anywhere. */
   readonly onQuestion?: (asked: PendingQuestion) => unknown;
 }
 
@@ -165,7 +168,7 @@ type Bring<Key extends string, Value> = [Value] extends [undefined]
     ? { readonly [K in Key]?: Value }
     : { readonly [K in Key]: Value };
 
-/** `inputs` and `context` are there, and required, exactly when the agent's schemas say so. */
+/** `inputs` and `context` exist, and are required, exactly when the agent's schemas say so. */
 export type RunOptions<S extends AgentSpec> = Common<S["tools"]> &
   Bring<"inputs", S["inputs"]> &
   Bring<"context", S["context"]>;

@@ -7,9 +7,9 @@ export type AnySchema = Schema<any, any>;
 
 type Types<S> = S extends { readonly "~standard": { readonly types?: infer T } } ? NonNullable<T> : never;
 
-/** What a schema takes: before its defaults and transforms. */
+/** A schema's input type, before defaults and transforms. */
 export type In<S> = Types<S> extends { readonly input: infer Input } ? Input : never;
-/** What a schema gives. */
+/** A schema's output type. */
 export type Out<S> = Types<S> extends { readonly output: infer Output } ? Output : never;
 
 type Check = (
@@ -18,11 +18,11 @@ type Check = (
 ) => readonly { path: string; message: string }[];
 let check: Check | undefined;
 
-/** A JSON Schema. The type is the caller's word; values are checked against the schema. */
+/** A JSON Schema as a schema. The type is asserted by the caller; values are checked against the schema. */
 export function jsonSchema<T = Record<string, unknown>>(schema: Readonly<Record<string, unknown>>): Schema<T> {
   const result = (problems: ReturnType<Check>, value: unknown) =>
     problems.length === 0
-      ? { value: value as T } // the type is the caller's word
+      ? { value: value as T } // The type is asserted by the caller.
       : { issues: problems.map(({ path, message }) => ({ message, path: path.split("/").slice(1) })) };
   const converter = () => ({ ...schema });
   return {

@@ -3,7 +3,7 @@ import type { Effect, CallContext as UntypedCall, ToolContext as UntypedContext 
 import { type CallSite, callSite } from "./call-site.ts";
 import type { AnySchema, In, Out } from "./schema.ts";
 
-/** What a tool knows of its call. `context` is what the agent's `provide` made, or the run's `context` as it is stored. */
+/** What a tool knows about its call. `context`: the result of the agent's `provide`, or the run's stored `context`. */
 export interface ToolContext<Context = unknown> extends Omit<UntypedContext, "context"> {
   readonly context: Context;
 }
@@ -11,26 +11,26 @@ export interface CallContext<Context = unknown> extends Omit<UntypedCall, "conte
   readonly context: Context;
 }
 
-/** A tool of code. `Input` is what the model writes: before the schema's defaults and transforms. */
+/** A tool defined in code. `Input` is what the model writes, before the schema's defaults and transforms. */
 // biome-ignore lint/suspicious/noExplicitAny: the type of any tool, whatever it takes
 export interface Tool<Name extends string = string, Input = any, Output = unknown, Context = any> {
   readonly kind: "tool";
   readonly name: Name;
   readonly description: string;
-  /** Checks the input and calls, for tests. Progress is given to the context's `progress`. */
+  /** Validates the input and calls the tool, for tests. Progress goes to the context's `progress`. */
   readonly call: (input: Input, context: ToolContext<Context>) => Promise<Output>;
 }
 
 export interface ToolOptions<Name extends string, S extends AnySchema, R, Context> {
-  /** What models call it and the journal knows it by: letters, digits, _ and -. */
+  /** The name used by models and in the journal: letters, digits, _ and -. */
   readonly name: Name;
   readonly description: string;
   readonly input: S;
   /** `effectful` (the default) waits for the model to finish, and is not repeated after a crash without asking. */
   readonly effect?: Effect;
-  /** Runs alone. */
+  /** Runs alone: no other tool of the run at the same time. */
   readonly exclusive?: boolean;
-  /** Ask a person first. A function is asked once per call; a text is the reason that is shown. */
+  /** Ask a person first. A function is called once per call; a returned text is the reason shown. */
   readonly approval?:
     | "always"
     | "once"
@@ -42,18 +42,18 @@ export interface ToolOptions<Name extends string, S extends AnySchema, R, Contex
       ) => boolean | string | undefined | Promise<boolean | string | undefined>);
   /** ms, or "30s". */
   readonly timeout?: number | string;
-  /** Characters of the output that the model sees. */
+  /** Maximum characters of output that the model sees. */
   readonly maxOutput?: number | string;
-  /** An async generator yields progress and returns the output. What it throws is reported to the model. */
+  /** An async generator yields progress and returns the output. Exceptions are reported to the model. */
   readonly call: (input: Out<S>, context: ToolContext<Context>) => R;
 }
 
-/** `C`, hidden from inference: a tool written within `agent({ tools: [ … ] })` must not take its context from there. */
+/** `C`, hidden from inference: a tool written inside `agent({ tools: [ … ] })` must not infer its context from there. */
 type Needed<C> = [C] extends [infer Same] ? Same : never;
 
 type Returned<R> = R extends AsyncIterable<string, infer Last> ? Last : Awaited<R>;
 
-/** A function that models may call. */
+/** Defines a function that models may call. */
 export function tool<const Name extends string, S extends AnySchema, R, Context = unknown>(
   options: ToolOptions<Name, S, R, Context>,
 ): Tool<Name, In<S>, Returned<R>, Needed<Context>> {
@@ -70,7 +70,7 @@ export function tool<const Name extends string, S extends AnySchema, R, Context 
       const message = checked.issues.map((issue) => `${(issue.path ?? []).map(keyOf).join(".")}: ${issue.message}`);
       throw new VenturiError("tool.check", "tool_invalid_arguments", `${name}: ${message.join("; ")}`);
     }
-    return await outputOf(options.call(checked.value as Out<S>, context), context); // the schema's own output
+    return await outputOf(options.call(checked.value as Out<S>, context), context); // The schema's own output.
   };
   const made: CodeTool = {
     kind: "tool",
@@ -79,13 +79,13 @@ export function tool<const Name extends string, S extends AnySchema, R, Context 
     call: call as CodeTool["call"],
     "~tool": { options, place: callSite(tool) },
   };
-  return made as unknown as Tool<Name, In<S>, Returned<R>, Needed<Context>>; // by the signature above
+  return made as unknown as Tool<Name, In<S>, Returned<R>, Needed<Context>>; // By the signature above.
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: options of any tool; the loop validates the arguments before `call`
 type AnyOptions = ToolOptions<string, AnySchema, any, any>;
 
-/** A tool with what the runtime needs of it. */
+/** A tool including what the runtime needs. */
 export interface CodeTool extends Tool {
   readonly "~tool": { readonly options: AnyOptions; readonly place: CallSite | undefined };
 }
@@ -103,7 +103,7 @@ const invalid = (message: string): VenturiError => new VenturiError("tool.define
 const keyOf = (part: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof part === "object" ? part.key : part);
 
-/** A generator's strings are progress; its return value is the output, or the last string when there is none. */
+/** Yielded strings are progress. The output is the return value or, without one, the last string. */
 async function outputOf(returned: unknown, context: ToolContext<unknown>): Promise<unknown> {
   if (typeof returned !== "object" || returned === null || !(Symbol.asyncIterator in returned)) return await returned;
   const iterator = (returned as AsyncIterable<string>)[Symbol.asyncIterator]();

@@ -16,15 +16,15 @@ interface Watched {
 }
 
 /**
- * Cancels the run with the caller's signal and answers its questions, until it ends. The listener goes with the run: a server's
- * long-lived signal would collect them.
+ * Cancels the run with the caller's signal and answers its questions until it ends. The listener is removed with the run, since a server's
+ * long-lived signal would accumulate them.
  */
 export function watch(run: Run<unknown, Calls>, { runs, log, signal, onApproval, onQuestion }: Watched): void {
   if (signal === undefined && onApproval === undefined && onQuestion === undefined) return;
   const warn = (what: string) => (thrown: unknown) => log.warn(what, { run: run.id, error: messageOf(thrown) });
   const cancel = () => void run.cancel("the program's signal was aborted").catch(warn("a run could not be cancelled"));
   signal?.addEventListener("abort", cancel, { once: true });
-  if (signal?.aborted) cancel(); // while the run was being started
+  if (signal?.aborted) cancel(); // The signal aborted while the run was being started.
   const follow = async () => {
     for await (const batch of batches(runs, run.id, { passive: true, channel: "library" })) {
       for (const event of batch) {
