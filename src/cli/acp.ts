@@ -5,7 +5,7 @@ import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { show } from "./screen.ts";
 
-/** `venturi acp`: the agents in an editor that starts this program, over stdin and stdout. */
+/** `venturi acp`: serves the agents to an editor that starts this program, over stdin and stdout. */
 export function configure(command: Command): void {
   command
     .argument("[agent]", "the agent that new sessions begin with; the configuration's first when absent")

@@ -65,7 +65,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** JSON where the question has a schema. Text that is none goes as it is, so that the service says what is wrong with it. */
+/** Parses JSON if the question has a schema. Other text is sent unchanged, so that the service reports what is wrong. */
 function readTyped(typed: string, open: Open | undefined): unknown {
   if (open?.schema === undefined) return typed;
   try {

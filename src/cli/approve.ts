@@ -6,7 +6,7 @@ import { ansiOf, forOneLine, reset, type Shown, styled, wantsColor } from "./scr
 
 export interface Answer {
   readonly approved: boolean;
-  /** To a tool's question. */
+  /** Answer to a tool's question. */
   readonly answer?: unknown;
   readonly reason?: string;
 }
@@ -15,9 +15,9 @@ export interface Answer {
 const tries = 3;
 
 /**
- * Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. The answer for yes is a
- * random number per question: no text that a model or tool printed earlier can contain it, so it cannot trick the user into
- * approving. `settled`: nobody has to answer any more.
+ * Asks at the terminal. Without one the call is refused rather than left waiting. To approve, the user types a random number shown with the
+ * question: text printed earlier by a model or tool cannot contain it, so it cannot trick the user. `settled`: an answer is no longer
+ * needed.
  */
 export async function askPerson(event: AskedEvent, settled: AbortSignal): Promise<Answer> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
@@ -26,7 +26,7 @@ export async function askPerson(event: AskedEvent, settled: AbortSignal): Promis
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
   const signal = AbortSignal.any([interrupted.signal, settled]);
-  // Readline captures Ctrl-C; the run must get it.
+  // Readline captures Ctrl-C, which must reach the run.
   ask.on("SIGINT", () => {
     interrupted.abort();
     process.emit("SIGINT");
@@ -49,14 +49,14 @@ export async function askPerson(event: AskedEvent, settled: AbortSignal): Promis
   }
 }
 
-/** Undefined for anything else: it may have been typed for something else. */
+/** Undefined for anything else, which may have been typed for another purpose. */
 export function verdictOf(answer: string, number: string): Answer | undefined {
   const said = answer.trim();
   if (said === number) return { approved: true };
   return /^(?:no?)?$/i.test(said) ? { approved: false, reason: "refused at the terminal" } : undefined;
 }
 
-/** What was typed, as the question wants it: the number of a choice, JSON where there is a schema, else the text. */
+/** Interprets what was typed: the number of a choice, JSON if there is a schema, or the text. */
 export function answerOf({ choices, schema, url }: EventOf<"question.asked">, typed: string): Answer {
   const said = typed.trim();
   if (said === "") return { approved: false, reason: "declined at the terminal" };
@@ -70,7 +70,7 @@ export function answerOf({ choices, schema, url }: EventOf<"question.asked">, ty
   }
 }
 
-/** None where a choice is itself a number of the list: whoever types 2 may mean either. */
+/** Empty if a choice is itself a number in the list: typing 2 would be ambiguous. */
 function numbersOf(choices: readonly string[]): string[] {
   const numbers = choices.map((_, index) => String(index + 1));
   return numbers.some((number) => choices.includes(number)) ? [] : numbers;

@@ -5,9 +5,8 @@ const dist = new URL("../../", import.meta.url);
 const bundle = new URL("bundle/", dist);
 
 /**
- * From here on modules are loaded from dist/bundle where they were bundled, also for plugins that import `venturi/plugin`.
- * Not when something is preloaded, debugged or measured: instrumentations patch packages by their name, and people and coverage
- * want the sources.
+ * From now on loads modules from dist/bundle if they were bundled, also for plugins that import `venturi/plugin`. Not when something is
+ * preloaded, debugged or measured: instrumentations patch packages by name, and debuggers and coverage need the sources.
  */
 export function useBundle(): void {
   if (isInstrumented() || !isCurrent()) return;
@@ -30,7 +29,7 @@ function isInstrumented(): boolean {
   return words.some((word) => wanted.test(word)) || process.env.NODE_V8_COVERAGE !== undefined;
 }
 
-/** Not older than what tsc wrote. A published package holds no such record. */
+/** Whether the bundle is at least as new as tsc's output. A published package has no tsc build record. */
 function isCurrent(): boolean {
   if (!existsSync(bundle)) return false;
   const compiled = new URL(".tsbuildinfo", dist);

@@ -77,7 +77,7 @@ async function nextPipedLine(): Promise<string | undefined> {
   return done ? undefined : value.trim();
 }
 
-/** The same on a terminal, where readline lives for one line only, so that Ctrl-C belongs to the run in between. */
+/** The same on a terminal. Readline is open for one line only, so that Ctrl-C goes to the run in between. */
 async function askOnTerminal({ agent, historyFile }: Chat): Promise<string | undefined> {
   const history = historyOf(historyFile);
   const line = createInterface({ input: process.stdin, output: process.stderr, history, historySize: 500 });

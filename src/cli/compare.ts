@@ -64,7 +64,7 @@ export function render({ a, b, calls, outputDiffersAt }: Comparison): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Of runs whose cost is known; with what called agents cost, where there are any. */
+/** Cost, if known; including called agents, if any. */
 function costRows(a: ComparedRun, b: ComparedRun): Row[] {
   const row = (name: string, left: number | undefined, right: number | undefined): Row[] =>
     left === undefined && right === undefined
@@ -99,7 +99,7 @@ const countRow = (name: string, a = 0, b = 0): Row => [
   a === b ? "" : `${b > a ? "+" : ""}${b - a}`,
 ];
 
-/** Parts of which either run has a millisecond. */
+/** Parts that take at least a millisecond in either run. */
 function partRows(a: Timing | undefined, b: Timing | undefined): Row[] {
   if (a === undefined || b === undefined) return [];
   return (Object.keys({ ...a, ...b }) as (keyof Timing)[])

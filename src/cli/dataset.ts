@@ -20,7 +20,7 @@ interface Options {
 
 const op = "cli.dataset";
 
-/** `venturi dataset add RUN`: puts a run into a set, as a file that can be checked in. */
+/** `venturi dataset add RUN`: adds a run to a set, as a file to be checked in. */
 export function configure(command: Command): void {
   const shown = example('venturi dataset add run_0m5x… --to orders.jsonl --note "the refund was refused"');
   command.addHelpText("after", shown);
@@ -67,7 +67,7 @@ export function configure(command: Command): void {
       if (existsSync(to)) throw new VenturiError(op, "conflict", `${to} is there already`);
       const { items, leftOut } = importCases(file, readFileSync(file, "utf8"));
       const lines = [{ venturi: "dataset", agent }, ...items].map((line) => `${JSON.stringify(line)}\n`).join("");
-      readDataset(to, lines); // what this cannot read is not written
+      readDataset(to, lines); // Refuses to write what could not be read back.
       writeFileSync(to, lines);
       show(process.stderr, ...leftOut.map((each) => `left out: ${each}\n`), `${items.length} cases are in ${to}\n`);
     });

@@ -25,14 +25,14 @@ export function configure(command: Command): void {
     });
 }
 
-/** The decoded file as one object. A failed stream is reported in `error`, beside what came before; a file that cannot be read is thrown. */
+/** The decoded file as one object. A failed stream is reported in `error`, next to what came before; an unreadable file throws. */
 async function decodeFile(file: string, wire: Wire): Promise<Record<string, unknown>> {
   const pipeline = new Pipeline("provider.stream", wire);
   const transcript = new Transcript();
   try {
     for await (const read of createReadStream(file)) {
       const deltas: Delta[] = [];
-      pipeline.push(read as Buffer, deltas); // a file stream without an encoding gives buffers
+      pipeline.push(read as Buffer, deltas); // A file stream without an encoding yields Buffers.
       transcript.push(deltas);
     }
     const last: Delta[] = [];

@@ -11,7 +11,7 @@ import { quietly } from "./quiet.ts";
 
 const op = "cli.eval";
 
-/** Recorded runs of the configured journal, for a set. */
+/** Recorded runs of the configured journal, as a source for sets. */
 export const sourceOf = (recordings: Recordings): RunSource => ({
   now: Date.now(),
   get: (run) => recordings.journal.get(run),
@@ -23,12 +23,12 @@ export const sourceOf = (recordings: Recordings): RunSource => ({
   },
 });
 
-/** Where evals keep their journals and results. */
+/** Folder for the journals and results of evals. */
 export const evalFolder = ({ folder, dataFolder }: Pick<Config, "folder" | "dataFolder">): string =>
   resolve(folder, dataFolder, "evals");
 
 interface State {
-  /** Of its keys: an eval that was interrupted goes on, one that is done begins anew. */
+  /** Part of the idempotency keys: an interrupted eval continues, a finished one starts over. */
   readonly attempt: number;
   readonly variant: string;
   readonly done: boolean;
@@ -38,28 +38,25 @@ interface State {
 
 export interface Bench {
   readonly host: Host;
-  /** Beginning of the idempotency keys. */
+  /** Prefix of the idempotency keys. */
   readonly key: string;
-  /** Whether it goes on from an interruption. */
+  /** Whether it continues an interrupted eval. */
   readonly resumed: boolean;
-  /** The next one begins anew. */
+  /** Marks it as done; the next one starts over. */
   finish(): void;
 }
 
 export interface BenchOptions {
   readonly load: LoadOptions;
   readonly name: string;
-  /** Of what is tried: the cases, the configuration and the options. */
+  /** Hash of the cases, the configuration and the options. */
   readonly variant: string;
   readonly cases: readonly Case[];
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
 }
 
-/**
- * Opens the configuration on a journal of the eval's own, so that no service claims its runs and nothing of it is among
- * theirs.
- */
+/** Opens the configuration with a separate journal, so that no service claims the eval's runs and they do not appear among its own. */
 export async function openBench({ load, name, variant, cases, agent, model }: BenchOptions): Promise<Bench> {
   const folder = evalFolder(await loadConfig(load));
   mkdirSync(folder, { recursive: true });
@@ -82,7 +79,7 @@ export async function openBench({ load, name, variant, cases, agent, model }: Be
     set: quietly([...(load.set ?? []), `journal=${JSON.stringify(journal)}`, ...chosen]),
     worker,
     shadows: false,
-    // Killed: nobody else has its runs.
+    // The previous process was killed, so nobody else has its runs.
     ...(before === undefined || before.done
       ? {}
       : { before: { worker: before.worker, death: { cause: "the eval was interrupted" } } }),
@@ -90,7 +87,7 @@ export async function openBench({ load, name, variant, cases, agent, model }: Be
   return { host, key: `eval:${name}:${attempt}`, resumed, finish: () => write(true) };
 }
 
-/** `--model` for an agent: also for runs whose caller chose another. */
+/** Applies `--model` to the agent, also for runs whose caller chose another. */
 const modelOf = (agent: string, model: string): string[] => {
   const path = `agents.${agent.replaceAll(".", "\\.")}`;
   return [`${path}.model=${model}`, `${path}.overrides.models=${JSON.stringify([model])}`];
@@ -99,13 +96,13 @@ const modelOf = (agent: string, model: string): string[] => {
 const agentsOf = ({ agent, recordings }: Case): string[] => {
   const last = recordings.at(-1);
   if (agent !== undefined || last === undefined) return agent === undefined ? [] : [agent];
-  const heading = JSON.parse(last.slice(0, last.indexOf("\n"))) as { request: { agent: string } }; // read before
+  const heading = JSON.parse(last.slice(0, last.indexOf("\n"))) as { request: { agent: string } }; // Read before.
   return [heading.request.agent];
 };
 
 function stateIn(file: string): State | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as State; // written above
+    return JSON.parse(readFileSync(file, "utf8")) as State; // Written above.
   } catch {
     return undefined;
   }
@@ -117,7 +114,7 @@ export function writeRunSet(folder: string, found: RunSet): string {
   return file;
 }
 
-/** A run set by its name, or as a file. */
+/** A result by name or file. */
 export function readRunSet(folder: string, set: string, named: string): RunSet {
   const file = named.endsWith(".json") ? resolve(named) : join(folder, `${set}.${named}.json`);
   let value: unknown;

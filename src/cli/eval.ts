@@ -116,7 +116,7 @@ function unknownJudge(file: string, scorer: Scorer, agents: readonly string[]): 
   return [`${file}:1:1: scorers: ${name}: "${agent}" is not among the agents${didYouMean(agent, agents)}`];
 }
 
-/** A line that is written over on a terminal, a line every tenth of the set elsewhere. */
+/** On a terminal one line that is overwritten, elsewhere a line per tenth of the set. */
 function progressOf({ json }: Options): (done: number, all: number, last: Measured) => void {
   return (done, all, { id, ok }) => {
     if (json) return;

@@ -3,7 +3,7 @@ import type { Log } from "../core/ports/log.ts";
 import { watchUncaught } from "../host/system/uncaught.ts";
 import { show } from "./screen.ts";
 
-/** An error that nothing caught, and that is not one run's, ends the process: its state is unknown. */
+/** An uncaught error that does not belong to a run ends the process, whose state is unknown. */
 export function exitOnUncaught(log: Log): void {
   watchUncaught(log, (thrown) => {
     const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";

@@ -26,7 +26,7 @@ export function configure(command: Command): void {
     );
 }
 
-/** Unmodified into a pipe. */
+/** Written unmodified into a pipe. */
 async function printed(lines: Readable): Promise<void> {
   if (process.stdout.isTTY !== true) return await pipeline(lines, process.stdout, { end: false });
   for await (const line of lines) showData(process.stdout, String(line));

@@ -27,7 +27,7 @@ interface Options {
 const op = "cli.fork";
 const modes = ["recorded", "run", "ask"] as const;
 
-/** `venturi fork RUN --after SEQ`: goes on from a step of a recorded run, with changes. */
+/** `venturi fork RUN --after SEQ`: continues from a step of a recorded run, with changes. */
 export function configure(command: Command): void {
   command
     .argument("<run>", "the run's id")
@@ -97,7 +97,7 @@ function requestOf(options: Options): ForkRequest {
   };
 }
 
-/** `agent:NAME`, `module:FILE` or a word. */
+/** `agent:NAME`, `module:FILE` or a keyword. */
 export function unansweredOf(text: string): Unanswered {
   const [kind = "", ...rest] = text.split(":");
   const name = rest.join(":");

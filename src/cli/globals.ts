@@ -29,8 +29,8 @@ export function globalsOf(command: Command): Globals {
 }
 
 /**
- * The same for commands that only try an agent: without a configuration, the built-in one is used, with its data in the working
- * directory. A service never starts on a configuration that was not chosen.
+ * The same for commands that only try an agent: without a configuration they use the built-in one, with data in the working directory. A
+ * service never starts on a configuration that was not chosen.
  */
 export function globalsOrBox(command: Command): Globals {
   const { config, set } = globalsOf(command);

@@ -33,7 +33,7 @@ function copy(file: string, folder: string): void {
   const target = join(folder, file);
   mkdirSync(dirname(target), { recursive: true });
   const text = readFileSync(join(boxConfigFolder, file), "utf8");
-  // The built-in configuration is in a subfolder of the project; in the project root its data paths would point outside.
+  // The built-in configuration is in a subfolder; in the project root its relative data paths would point outside.
   const inside = resolve(folder) === process.cwd() && file.endsWith(".yaml");
   writeFileSync(target, inside ? text.replaceAll("../data", "./data") : text);
 }

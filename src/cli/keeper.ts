@@ -11,15 +11,15 @@ import { type KeeperSays, type Kept, type KeptSays, type KeptSignal, keptEnv, ke
 const startedWell = 1_000;
 const firstBackoff = 100;
 const longestBackoff = 10_000;
-/** A service that is wedged is given this long to end itself, and to tell why, ms. */
+/** How long a blocked service has to end itself and report why, ms. */
 const grace = 5_000;
-/** After a second signal, ms. */
+/** Time after a second signal before it is killed, ms. */
 const lastPatience = 500;
 const inheritedSocket = 4;
 
 /**
- * Whether `start` may be kept before its configuration is known. A service of several processes has a supervisor instead; if the
- * configuration turns out to ask for one after all, it works below the keeper too.
+ * Whether `start` can run under a keeper before its configuration is known. A service with several processes has a supervisor instead,
+ * which also works below the keeper.
  */
 export function mayBeKept(args: readonly string[], env: Readonly<Record<string, string | undefined>>): boolean {
   if (args.some((word) => /^(?:-h|--help)$|processes|wedged=0/.test(word))) return false;
@@ -30,11 +30,11 @@ export function mayBeKept(args: readonly string[], env: Readonly<Record<string, 
   try {
     return !/(?:^|[{,]) *["']?(?:processes["']? *:|wedged["']? *: *0)/m.test(readFileSync(file, "utf8"));
   } catch {
-    return true; // whoever reads it reports it
+    return true; // Reported when the configuration is read.
   }
 }
 
-/** Runs `venturi start` in a process of its own, and another one whenever that one is blocked or crashes. Resolves with the exit status. */
+/** Runs `venturi start` in a child process, and restarts it when it is blocked or crashes. Resolves with the exit status. */
 export function keep(program: URL, args: readonly string[]): Promise<number> {
   return new Promise((resolve) => new Keeper(program, args, resolve).start());
 }
@@ -52,7 +52,7 @@ class Keeper {
   #restarts = 0;
   #stops = 0;
   #seenAt = 0;
-  /** For an end that the service has no status for. */
+  /** Exit status if the service has none. */
   #status = 1;
 
   constructor(program: URL, args: readonly string[], done: (status: number) => void) {
@@ -75,7 +75,7 @@ class Keeper {
     this.#socket = undefined;
     this.#status = 128 + constants.signals[signal];
     const child = this.#child;
-    // While it starts it does not listen to its keeper yet; later it ignores this.
+    // While starting, it does not listen to its keeper yet; later it ignores this.
     child?.kill(signal);
     if (child === undefined) this.#done(this.#status);
     // It exits at once, unless it is blocked.
@@ -99,14 +99,14 @@ class Keeper {
     this.#child = child;
     let readyAt: number | undefined;
     let watching: NodeJS.Timeout | undefined;
-    child.on("error", () => {}); // a message to a dead process; `exit` follows
+    child.on("error", () => {}); // A message to a dead process; `exit` follows.
     child.on("message", ({ listening }: KeptSays, handle) => {
       this.#seenAt = performance.now();
       if (listening === undefined) return;
       readyAt = performance.now();
       this.#wedged = listening.wedged;
       this.#textLog = listening.textLog;
-      const socket = handle as unknown as { fd: number; close(): void } | undefined; // as the service sent it
+      const socket = handle as unknown as { fd: number; close(): void } | undefined; // As the service sent it.
       if (socket !== undefined && this.#stops === 0) this.#socket ??= { handle: socket, url: listening.url };
       if (listening.wedged > 0) watching = setInterval(() => this.#look(child), listening.wedged / 4);
     });
@@ -114,7 +114,7 @@ class Keeper {
       clearInterval(watching);
       this.#child = undefined;
       const death = deathOf(box, signal ?? `status ${code}`);
-      // A tool may have called process.exit(0).
+      // Not a regular end if a tool called process.exit(0).
       const isOver = (code === 0 && death.run === undefined) || readyAt === undefined || this.#stops > 0;
       if (isOver)
         return this.#done(
@@ -135,7 +135,7 @@ class Keeper {
     setTimeout(() => this.#stops === 0 && this.#spawn(before), inMs);
   }
 
-  /** The service ends itself when it is wedged; this is for one that cannot, because it is stopped as a whole. */
+  /** A blocked service ends itself; this is for one that is stopped as a whole and cannot. */
   #look(child: ChildProcess): void {
     this.#tell({ ask: "alive" });
     const silentMs = performance.now() - this.#seenAt;
@@ -149,6 +149,6 @@ class Keeper {
   }
 
   #tell(message: KeeperSays): void {
-    if (this.#child?.connected) this.#child.send(message, () => {}); // a process that is gone ends otherwise
+    if (this.#child?.connected) this.#child.send(message, () => {}); // A process that is gone ends in another way.
   }
 }

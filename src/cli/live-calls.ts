@@ -5,24 +5,24 @@ import { block, noBlock, type Show } from "./screen.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const interval = 100;
-/** Shorter waits with nothing to show have no spinner. */
+/** A wait shorter than this, with nothing to show, gets no spinner, ms. */
 const patience = 300;
-/** More calls than these are counted. */
+/** Calls beyond this number are only counted. */
 const mostLines = 8;
-/** Of streaming arguments; a terminal shows no more. */
+/** Characters kept of streaming arguments; a terminal shows no more. */
 const keptArguments = 500;
 
 interface Call {
   readonly name: string;
   readonly state: "writing" | "waiting" | "running";
   readonly arguments: string;
-  /** When it came into this state. */
+  /** When it entered this state. */
   readonly since: number;
 }
 
 /**
- * Draws the calls that are under way below what was printed: name, state, time and arguments as they stream; or a spinner while
- * there are none. Taken away before anything is printed, and while a person is asked.
+ * Draws the calls in progress below the printed output: name, state, time and streaming arguments; or a spinner when there are none.
+ * Removed before anything is printed, and while a person is asked.
  */
 export function withLiveCalls(
   printer: Pick<TextPrinter, "print" | "isAtLineStart">,
@@ -121,6 +121,6 @@ class LiveCalls {
   }
 }
 
-/** The end is what changes. */
+/** Shows the end, which is what changes. */
 const tail = (text: string, room: number): string =>
   text.length <= room ? text : `…${text.slice(-Math.max(1, room - 1))}`;

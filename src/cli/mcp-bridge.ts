@@ -15,8 +15,7 @@ interface Message {
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 
 /**
- * MCP over lines of text, passed on as stateless HTTP requests: what HTTP says in headers is in the messages. So both ways to reach
- * the agents are one server.
+ * MCP over stdio, forwarded as stateless HTTP requests: what HTTP has in headers is in the messages. So both transports share one server.
  */
 export class StdioBridge {
   readonly #send: (request: Request) => Promise<Response>;
@@ -40,13 +39,13 @@ export class StdioBridge {
     const message = parsed(line);
     if (message === undefined) return this.#fail(null, -32700, "this line is no JSON");
     const { requestId } = message.params ?? {};
-    // Before 2026-07-28 leaving does not cancel, so the notification is passed on too.
+    // Before protocol version 2026-07-28 disconnecting does not cancel, so the notification is forwarded too.
     if (message.method === "notifications/cancelled" && requestId !== undefined) this.#open.get(requestId)?.abort();
     const exchange = this.#exchange(line, message).finally(() => this.#exchanges.delete(exchange));
     this.#exchanges.add(exchange);
   }
 
-  /** No more comes in: what is under way may end, then is cancelled. */
+  /** Input has ended: requests in progress may finish within `grace`, then are cancelled. */
   async end(grace: number): Promise<void> {
     const timer = setTimeout(() => {
       for (const controller of this.#open.values()) controller.abort();
@@ -91,7 +90,7 @@ export class StdioBridge {
     };
   }
 
-  /** True when there was a message in it. */
+  /** Returns whether it contained a message. */
   async #copy(response: Response): Promise<boolean> {
     if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
       const text = (await response.text()).trim();
@@ -117,12 +116,12 @@ export class StdioBridge {
 function parsed(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Message) : undefined; // the server checks it
+    return typeof value === "object" && value !== null ? (value as Message) : undefined; // The server validates it.
   } catch {
     return undefined;
   }
 }
 
-/** A header holds visible ASCII only. */
+/** A header may contain visible ASCII only. */
 const headerText = (text: string): string =>
   /^[\x21-\x7e]+$/.test(text) && !text.startsWith("=?") ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;

@@ -11,7 +11,7 @@ interface Options {
   readonly url?: string;
 }
 
-/** `venturi mcp`: the agents as tools of a program that starts this one, over stdin and stdout. */
+/** `venturi mcp`: offers the agents as tools to a program that starts this one, over stdin and stdout. */
 export function configure(command: Command): void {
   command
     .option("--url <url>", "agents of a running service, such as http://127.0.0.1:7070/mcp; its key is VENTURI_KEY")
@@ -20,7 +20,7 @@ export function configure(command: Command): void {
       if (url !== undefined) return await serve(remote(url), url);
       const { config, set } = globalsOrBox(command);
       const host = await openHost({ configFile: config, set: [...quietly(set), "channels.mcp.prefix=/mcp"] });
-      // Whoever starts this program is its user, as of every other command.
+      // Whoever starts this program is its user, as for every other command.
       const mounted = new MountedService(host, () => ({ id: "local", tenant: "default" }));
       try {
         await serve((request) => mounted.fetch(request, ""), "http://127.0.0.1/mcp");

@@ -40,11 +40,11 @@ export function nextSteps(host: Host, url: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Where the console is, if the configuration has one. */
+/** URL path of the console, if configured. */
 function consolePath({ config: { channels } }: Host): string | undefined {
   const found = Object.entries(channels).find(([name, { type = `channel-${name}` }]) => type === "channel-console");
   if (found === undefined) return undefined;
-  const { path = "/console" } = found[1] as { path?: string }; // as the plugin's schema has checked
+  const { path = "/console" } = found[1] as { path?: string }; // Checked by the plugin's schema.
   return path;
 }
 
@@ -55,7 +55,7 @@ function chosen({ config: { file } }: Host): string {
   return ` --config ${short.startsWith("..") ? file : short}`;
 }
 
-/** Key variables the configuration reads; others would have no effect. */
+/** Key variables read by the configuration; others would have no effect. */
 function keysRead({ config: { file } }: Host): string[] {
   const names = [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w+_API_KEY)/g)].map(([, name = ""]) => name);
   return [...new Set(names)].slice(0, 3);

@@ -10,7 +10,7 @@ interface Options extends ServiceOptions {
   readonly agent?: string;
 }
 
-/** `venturi pause RUN`: the run finishes its round and waits; `--resume` lets it go on. `--agent NAME`: all runs of an agent. */
+/** `venturi pause RUN`: the run finishes its round and waits; `--resume` continues it. `--agent NAME`: all runs of an agent. */
 export function configure(command: Command): void {
   addServiceOptions(command.argument("[run]", "the run's id"))
     .option("--agent <name>", "all runs of this agent, also those that are started later")

@@ -40,7 +40,7 @@ async function listPlugins(config: Config, which: "all" | "used"): Promise<Row[]
   for (const name of config.loader.names()) {
     const keys = used.get(name) ?? [];
     try {
-      // One listed under `plugins:` is loaded whether or not it is used.
+      // A plugin listed under `plugins:` is loaded whether or not it is used.
       if (which === "used" && keys.length === 0 && config.loader.isInBox(name)) continue;
       const { plugin, from, version } = await config.loader.get(name);
       rows.push({ name, kind: plugin.kind, from, version, used: keys });

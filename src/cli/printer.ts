@@ -19,8 +19,8 @@ export interface Streams {
   readonly words: Show;
   readonly color: boolean;
   /**
-   * What is shown beside the answer: nothing; a line for each step of a call and for the end, as in a pipe; or reasoning, calls
-   * when they end, and the end, with calls under way drawn by `withLiveCalls`.
+   * What is shown next to the answer: nothing; a line per step of a call and for the end, as in a pipe; or reasoning, finished calls and
+   * the end, with calls in progress drawn by `withLiveCalls`.
    */
   readonly beside: "nothing" | "lines" | "live";
 }
@@ -31,9 +31,9 @@ export class TextPrinter implements Printer {
   readonly #arguments = new Map<string, string>();
   /** The incomplete last line of each tool's progress. */
   readonly #outputs = new Map<string, string>();
-  /** What precedes the cursor: nothing on its line, the answer, or reasoning. */
+  /** What is on the cursor's line: nothing, the answer, or reasoning. */
   #line: "start" | "answer" | "reasoning" = "start";
-  /** A failed generation that may be the end of the run. */
+  /** A failed generation that may turn out to end the run. */
   #unsaid: string | undefined;
 
   constructor(streams: Streams) {
@@ -94,7 +94,7 @@ export class TextPrinter implements Printer {
     }
   }
 
-  /** A step of a call on its way. On a terminal it is drawn instead, below the last whole line. */
+  /** Prints a step of a call in progress. On a terminal it is drawn below the last line instead. */
   #step({ name, call }: { readonly name: string; readonly call: string }, what: string): void {
     if (this.#streams.beside === "lines") this.#note(`${brief(name)} `, this.#dim(brief(call)), `: ${what}`);
     else if (this.#streams.beside === "live") this.#endLine();
@@ -114,7 +114,7 @@ export class TextPrinter implements Printer {
     for (const line of lines) if (line.trim() !== "") this.#note(this.#dim(`  ${brief(line)}`));
   }
 
-  /** Of one that is not tried again the end of the run tells, unless another model follows. */
+  /** If it is not retried, the run's end reports it, unless another model follows. */
   #failed({ model, error, retryMs }: EventOf<"generation.failed">): void {
     const words = `↻ ${error.err.startsWith(model) ? "" : `${brief(model)}: `}${brief(error.err)}`;
     if (retryMs === undefined) this.#unsaid = words;

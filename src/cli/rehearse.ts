@@ -13,8 +13,8 @@ import { show } from "./screen.ts";
 const most = 1_000;
 
 /**
- * Replays the last runs of each agent on a configuration before anything is swapped: same answers, same calls. In this
- * process and a journal of its own, so the service is not touched. Returns why it is worse than what was recorded.
+ * Replays the last runs of each agent on a new configuration before it replaces the old one, and compares answers and calls. Uses a
+ * separate journal in this process, so that the service is not affected. Returns why it is worse than what was recorded.
  */
 export async function rehearse(load: LoadOptions, config: Config, shadow: string): Promise<string[]> {
   const count = Number(shadow.startsWith("last:") ? shadow.slice(5) : Number.NaN);

@@ -7,11 +7,11 @@ import { clearVerdict, type ReloadVerdict, readVerdict } from "../host/system/re
 import { example, loadOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
 
-/** For a service to build its plugins again, ms. */
+/** How long a service may take to rebuild its plugins, ms. */
 const patience = 90_000;
 const interval = 50;
 
-/** `venturi reload`: has the running services load their configuration, and prints what each makes of it. */
+/** `venturi reload`: makes the running services load their configuration, and prints the outcome of each. */
 export function configure(command: Command): void {
   command
     .option(
@@ -21,7 +21,7 @@ export function configure(command: Command): void {
     .option("--require", "with --shadow: do not reload when a score got worse")
     .addHelpText("after", example("venturi reload", "venturi reload --shadow last:200 --require"))
     .action(async ({ shadow, require }: { shadow?: string; require?: true }) => {
-      // Errors are shown here, where the user looks, and not only in the service's log.
+      // Shows errors here, where the user looks, and not only in the service's log.
       const load = loadOptionsOf(command);
       const config = await loadConfig(load);
       if (require && shadow === undefined)

@@ -41,7 +41,7 @@ export function configure(command: Command): void {
         const print = (row: RunRow) =>
           options.json ? showJson(process.stdout, JSON.stringify(viewOf(row))) : show(process.stdout, lineOf(row));
         const shown = new Map<string, string>();
-        // From the first line on: Ctrl-C may come while a list is being read.
+        // Installed before the first line: Ctrl-C may come while a list is being read.
         const stop = options.follow ? stopSignal() : undefined;
         for (const row of (await list()).reverse()) {
           shown.set(row.run, statusOf(row));
@@ -112,6 +112,6 @@ function stopSignal(): { within(ms: number): Promise<boolean> } {
     process.once("SIGTERM", () => resolve(true));
     process.stdout.once("error", (thrown) => reject(wrap(op, thrown)));
   });
-  stopped.catch(() => {}); // reported by the next wait
+  stopped.catch(() => {}); // Reported by the next wait.
   return { within: (ms) => Promise.race([stopped, sleep(ms, false)]) };
 }

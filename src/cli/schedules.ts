@@ -19,7 +19,7 @@ interface View {
   readonly last: readonly { time: string; run?: string; skipped?: string; error?: string }[];
 }
 
-/** `venturi schedules`: lists them; with a name its last runs, or removes it. */
+/** `venturi schedules`: lists schedules; with a name, lists its last runs or removes it. */
 export function configure(command: Command): void {
   addServiceOptions(command.argument("[name]", "one schedule, with its last times"))
     .option("--remove", "remove it; its runs stay")

@@ -1,6 +1,6 @@
 import { forOneLine, forTerminal, jsonForTerminal } from "../core/values/terminal-text.ts";
 
-/** Text with our own escape sequences. Only this file creates it, so it contains no one else's. */
+/** Text with our own escape sequences. Only this file creates it, so it contains no foreign ones. */
 export class Styled {
   readonly ansi: string;
   constructor(ansi: string) {
@@ -21,7 +21,7 @@ export type Style = keyof typeof styles;
 export const show = (stream: NodeJS.WritableStream, ...parts: readonly Shown[]): void =>
   void stream.write(parts.map(ansiOf).join(""));
 
-/** USD, with as many digits as a small amount needs; `?` when it is not known. */
+/** USD, with enough digits for small amounts; `?` if unknown. */
 export function dollars(usd: number | undefined): string {
   if (usd === undefined) return "?";
   return usd === 0 || usd >= 1 ? `$${usd.toFixed(2)}` : `$${usd.toFixed(Math.min(9, 1 - Math.floor(Math.log10(usd))))}`;
@@ -45,7 +45,7 @@ export const drawn = (ansi: string): Styled => new Styled(ansi);
 export const block = (lines: readonly string[]): Styled =>
   new Styled(`\u001b[?7l${lines.map(forOneLine).join("\n")}\u001b[?7h`);
 
-/** Takes such a block of so many lines away. */
+/** Removes a block of so many lines. */
 export const noBlock = (lines: number): Styled => new Styled(`\r${lines > 1 ? `\u001b[${lines - 1}A` : ""}\u001b[J`);
 
 /** Keeps earlier output from affecting what follows: colours off, text visible. */

@@ -7,14 +7,14 @@ import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 
-/** One process of a service that has several: serves until its supervisor says otherwise, or is gone. */
+/** One process of a multi-process service: serves until its supervisor says otherwise or is gone. */
 async function serve(): Promise<void> {
   const ending = Promise.withResolvers<"release" | undefined>();
   // A terminal sends these to the supervisor as well, which decides.
   for (const signal of ["SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(signal, () => {});
-  // Sent to this process alone: its siblings take over.
+  // Sent to this process only: its siblings take over.
   process.on("SIGTERM", () => ending.resolve("release"));
-  // Without its supervisor it gets no connections: what runs is finished, or left to the next start.
+  // Without its supervisor it gets no connections: executing runs finish, or are left to the next start.
   process.on("disconnect", () => ending.resolve("release"));
   const member = new Member();
   const { worker, configFile, set, box } = await member.started;

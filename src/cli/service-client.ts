@@ -17,7 +17,7 @@ export const addServiceOptions = (command: Command): Command =>
 
 export interface ServiceRequest extends ServiceOptions {
   readonly path: string;
-  /** GET, or POST with a body, when absent. */
+  /** Default: GET, or POST with a body. */
   readonly method?: "DELETE";
   readonly body?: unknown;
 }
@@ -39,7 +39,7 @@ export async function askService<Answer>(command: Command, request: ServiceReque
   } catch (cause) {
     throw new VenturiError(op, "unavailable", `no service answers at ${url}; is \`venturi start\` running?`, { cause });
   }
-  const body = (await response.json().catch(() => ({}))) as { error?: { code?: unknown; err?: string } }; // the service's error format
+  const body = (await response.json().catch(() => ({}))) as { error?: { code?: unknown; err?: string } }; // The service's error format.
   if (response.ok) return body as Answer;
   const { code, err } = body.error ?? {};
   throw new VenturiError(op, isCode(code) ? code : "unavailable", err ?? `the service answered ${response.status}`);
@@ -48,7 +48,7 @@ export async function askService<Answer>(command: Command, request: ServiceReque
 async function serviceUrl(command: Command): Promise<string> {
   const { server } = await loadConfig(loadOptionsOf(command));
   const { host, port } = server.listen;
-  // A service on the wildcard address is reached through loopback.
+  // A service on the wildcard address is reachable through loopback.
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
   return `http://${reached}:${port}`;
 }

@@ -61,14 +61,14 @@ const begin = (span: SpanJson): bigint => BigInt(span.startTimeUnixNano);
 const end = (span: SpanJson): bigint => BigInt(span.endTimeUnixNano);
 const isDelivery = ({ name }: SpanJson): boolean => name.startsWith("venturi.deliver");
 
-/** Leaves out followers that joined after the run had ended; they would stretch the scale until the run is invisible. */
+/** Leaves out followers that joined after the run ended; they would stretch the time scale until the run is invisible. */
 function whileItRan(spans: readonly SpanJson[]): SpanJson[] {
   const over = spans.reduce((last, span) => (isDelivery(span) || end(span) < last ? last : end(span)), 0n);
   return spans.filter((span) => !isDelivery(span) || over === 0n || begin(span) <= over);
 }
 
 function spansIn(document: unknown): SpanJson[] {
-  const { resourceSpans = [] } = document as { resourceSpans?: { scopeSpans?: { spans?: SpanJson[] }[] }[] }; // OTLP JSON
+  const { resourceSpans = [] } = document as { resourceSpans?: { scopeSpans?: { spans?: SpanJson[] }[] }[] }; // OTLP JSON.
   return resourceSpans.flatMap(({ scopeSpans = [] }) => scopeSpans.flatMap(({ spans = [] }) => spans));
 }
 

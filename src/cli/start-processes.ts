@@ -9,7 +9,7 @@ import { isKept, onServiceSignal, servicePid } from "./kept.ts";
 import { show } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
 
-/** The service in several processes: this one supervises those that serve. */
+/** Runs the service in several processes; this one supervises them. */
 export async function startProcesses({ config: configFile, set }: Globals, config: Config): Promise<void> {
   const { processes: count, listen, wedged } = config.server;
   const { logs } = config.telemetry;
@@ -47,6 +47,6 @@ export async function startProcesses({ config: configFile, set }: Globals, confi
 
 async function announced(change: () => Promise<void>): Promise<void> {
   await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
-  await change(); // logs the outcome
+  await change(); // Logs the outcome.
   await notifySystemd("READY=1");
 }

@@ -91,7 +91,7 @@ async function startAlone({ config: configFile, set }: Globals, { config, quiet 
   }
 }
 
-/** For a keeper that could not tell from the command line that there is to be one. */
+/** Called when the keeper could not tell from the command line that one was needed. */
 async function startKept(): Promise<void> {
   const { keep } = await import("./keeper.ts");
   process.exit(await keep(new URL("./bin.js", import.meta.url), process.argv.slice(2)));
@@ -99,10 +99,10 @@ async function startKept(): Promise<void> {
 
 const isDebugged = (): boolean => process.execArgv.some((word) => word.startsWith("--inspect"));
 
-/** Without its keeper nobody could stop it: it ends as if it were killed too. */
+/** Ends the process when its keeper is gone, since nobody else could stop it. */
 function beKept(): void {
   setMainPid(servicePid());
-  process.channel?.unref(); // or a start that fails would not end
+  process.channel?.unref(); // Otherwise a failed start would not end.
   const end = () => process.kill(process.pid, "SIGKILL");
   process.on("disconnect", end);
   setInterval(() => isKeeperGone() && end(), 1_000).unref();
@@ -120,7 +120,7 @@ function watchKept({ host, url, handle }: Service, { box }: Kept): void {
 
 async function reload({ host }: Service): Promise<void> {
   await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
-  const outcome = await host.reload(); // logs it too
+  const outcome = await host.reload(); // Logs it too.
   writeVerdict(host.config, servicePid(), verdictOf(outcome));
   await notifySystemd("READY=1");
 }

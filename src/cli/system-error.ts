@@ -1,7 +1,7 @@
 import type { Code } from "../core/errors/codes.ts";
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
 
-/** What the system's own errors mean to whoever typed the command: a wrong name or number, not a fault of Venturi. */
+/** What system errors mean to whoever typed the command: a wrong name or number, not a fault of Venturi. */
 const codes: Readonly<Record<string, Code>> = {
   ENOENT: "not_found",
   ENOTDIR: "invalid_input",
@@ -16,7 +16,7 @@ const codes: Readonly<Record<string, Code>> = {
   ENAMETOOLONG: "invalid_input",
 };
 
-/** The code of what a command failed with. */
+/** The error code for what a command failed with. */
 export function codeOf(thrown: unknown): Code {
   const code = thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
   return codes[code] ?? (/^ERR_(?:INVALID|OUT_OF_RANGE|SOCKET_BAD_PORT)/.test(code) ? "invalid_input" : "internal");

@@ -2,7 +2,7 @@ import { withLiveCalls } from "./live-calls.ts";
 import { jsonPrinter, type Printer, TextPrinter } from "./printer.ts";
 import { type Show, show, showJson, wantsColor } from "./screen.ts";
 
-/** How a run is shown: JSON lines; on a terminal as it happens; or text without styling in a pipe, a line for each step of a call. */
+/** How a run is shown: JSON lines; live on a terminal; or in a pipe as plain text, with a line per step of a call. */
 export function openPrinter(options: { readonly json: boolean; readonly quiet?: boolean }): Printer {
   if (options.json) return jsonPrinter((json) => showJson(process.stdout, json));
   const out: Show = (...parts) => show(process.stdout, ...parts);

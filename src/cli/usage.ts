@@ -21,7 +21,7 @@ interface Options {
 
 const names = ["tenant", "agent", "model", "key", "user"] as const satisfies readonly UsageKey[];
 
-/** `venturi usage`: what generations used and cost, with or without a running service. */
+/** `venturi usage`: usage and cost of generations, with or without a running service. */
 export function configure(command: Command): void {
   command
     .option("--by <keys>", "day, tenant, agent, model, key, user: one or several, separated by commas", "day")

@@ -25,7 +25,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** Most configurations have none, and are validated without loading a tool. */
+/** Most configurations have none and are validated without loading a tool. */
 const hasConditions = ({ tools }: Config): boolean =>
   Object.values(tools).some(({ approval }) => typeof approval === "object");
 

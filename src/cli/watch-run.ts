@@ -9,7 +9,7 @@ import { show } from "./screen.ts";
 export interface Watch {
   readonly runs: Runs;
   readonly printer: Printer;
-  /** Called when a person is asked; without a terminal it is refused. `settled` aborts when somebody else answers, or the time is up. */
+  /** Asks a person; without a terminal the call is refused. `settled` aborts when somebody else answers or time runs out. */
   readonly approve: (
     event: AskedEvent,
     settled: AbortSignal,
@@ -30,7 +30,7 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
     stopping = true;
     runs.cancel(run, "interrupted at the terminal").catch(() => process.exit(1));
   };
-  /** An answer that does not fit is asked for again. */
+  /** Asks again if the answer does not fit. */
   const ask = async (event: AskedEvent, settled: AbortSignal): Promise<void> => {
     for (;;) {
       const body = { call: event.call, by: "terminal", ...(await approve(event, settled)) };
@@ -76,7 +76,7 @@ async function untilSettled(
     }
     settled.abort();
   };
-  const watching = watch().catch(() => {}); // the follower that prints tells what is wrong
+  const watching = watch().catch(() => {}); // The follower that prints reports the error.
   try {
     await ask(event, settled.signal);
   } finally {

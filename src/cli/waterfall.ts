@@ -21,7 +21,7 @@ const timeWidth = 10;
 const chunk = "venturi.chunk";
 const append = "venturi.journal.append";
 const numerous = new Set([chunk, append]);
-/** From here on they get a line of their own, ms: a slow commit, silence before a chunk, a reader that does not read. */
+/** Spans beyond these get a line of their own, ms: a slow commit, silence before a chunk, a slow reader. */
 const outlier = { commit: 250, gap: 700, stalled: 100 };
 
 /** The spans as a tree with bars to scale, and a time breakdown below it. */
@@ -45,7 +45,7 @@ interface Drawing {
   readonly everything: boolean;
 }
 
-/** What stands before a span's label, and before those of its children. */
+/** Prefix of a span's label, and of its children's. */
 interface Indent {
   readonly branch: string;
   readonly below: string;
@@ -121,7 +121,7 @@ function labelOf(span: SpanNode): string {
   return `${shortName(name)}${marks.join("")}`;
 }
 
-/** What stands out of a span and its bar does not show. */
+/** What is unusual about a span and not visible in its bar. */
 function remarkOf(span: SpanNode): string {
   const { name, attributes, children } = span;
   const stalled = Number(attributes["venturi.deliver.stalled_ms"] ?? 0);
@@ -181,7 +181,7 @@ class Scale {
     return " ".repeat(from) + (block(Math.min(length, this.#cells - from)) || "▏");
   }
 
-  /** Time in which nothing came. */
+  /** Time during which nothing arrived. */
   gap(start: number, end: number): string {
     const from = this.#cell(start);
     return " ".repeat(from) + "░".repeat(Math.max(1, this.#cell(end) - from));
@@ -204,7 +204,7 @@ export function milliseconds(value: number): string {
 }
 
 const fit = (label: string, width: number): string => {
-  const text = forOneLine(label); // model and tool names are untrusted
+  const text = forOneLine(label); // Model and tool names are untrusted.
   return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
 };
 

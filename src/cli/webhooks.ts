@@ -29,7 +29,7 @@ interface Letter {
   readonly at: string;
 }
 
-/** `venturi webhooks`: lists them; with a name the deliveries that were given up, which it sends again or forgets. */
+/** `venturi webhooks`: lists webhooks; with a name, the failed deliveries, which it can resend or drop. */
 export function configure(command: Command): void {
   addServiceOptions(
     command

@@ -19,7 +19,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** Without a service the journal gives the same answer. */
+/** Without a running service, the journal gives the same answer. */
 async function fromJournal(command: Command, run: string, thrown: unknown): Promise<Why> {
   const error = wrap("cli.why", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;

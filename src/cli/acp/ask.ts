@@ -18,14 +18,14 @@ export interface Asking {
   readonly sessionId: string;
   readonly toolCallId: string;
   readonly view: (name: string, input: JsonObject) => ToolView;
-  /** The question is settled without this client. */
+  /** Aborts when the question is settled without this client. */
   readonly settled: AbortSignal;
 }
 
 /** `always`: for all later calls of the tool in this session. */
 export type Answer = Omit<SignalBody<"approve">, "call"> & { readonly always?: true };
 
-/** The answer of the editor's user; undefined when it can only be asked in the conversation. Nothing but a clear yes approves. */
+/** The editor user's answer; undefined if it can only be asked in the conversation. Only a clear yes approves. */
 export async function askClient(asking: Asking, event: AskedEvent): Promise<Answer | undefined> {
   if (event.type === "approval.requested") return await approve(asking, event);
   if (event.url !== undefined) return await pick(asking, event, ["Done"], () => ({ approved: true }));
@@ -69,7 +69,7 @@ async function approve(asking: Asking, event: EventOf<"approval.requested">): Pr
   return refused(chosen === "reject" ? "the user rejected it" : "the user dismissed the question");
 }
 
-/** A question with few answers, shown as options. */
+/** Shows a question with few answers as options. */
 async function pick(
   asking: Asking,
   { message, url }: EventOf<"question.asked">,
@@ -96,7 +96,7 @@ async function fill(asking: Asking, { message, schema }: EventOf<"question.asked
   const { client, sessionId, toolCallId } = asking;
   const textForm = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
   const requestedSchema = schema ?? textForm;
-  // Forms of the protocol are flat; the schema of the question is checked when it is answered.
+  // ACP forms are flat; the answer is checked against the question's schema later.
   const request = { mode: "form", sessionId, toolCallId, message, requestedSchema } as CreateElicitationRequest;
   const given: unknown = await orDismissed(client.request("elicitation/create", request, waiting(asking)));
   if (!isJsonObject(given) || given.action !== "accept" || !isJsonObject(given.content)) {
@@ -105,14 +105,14 @@ async function fill(asking: Asking, { message, schema }: EventOf<"question.asked
   return { approved: true, by: said, answer: schema === undefined ? given.content.answer : given.content };
 }
 
-/** The option that was chosen, if the client named one that it was given. */
+/** The option the client chose, if it is one it was offered. */
 async function permission(
   asking: Asking,
   request: Omit<RequestPermissionRequest, "sessionId">,
 ): Promise<string | undefined> {
   const { client, sessionId } = asking;
   const sent = client.request("session/request_permission", { sessionId, ...request }, waiting(asking));
-  const reply: unknown = await orDismissed(sent); // the library does not check answers
+  const reply: unknown = await orDismissed(sent); // The library does not validate replies.
   const outcome = isJsonObject(reply) && isJsonObject(reply.outcome) ? reply.outcome : {};
   if (outcome.outcome !== "selected") return undefined;
   return request.options.find(({ optionId }) => optionId === outcome.optionId)?.optionId;
@@ -120,7 +120,7 @@ async function permission(
 
 const waiting = ({ settled }: Asking) => ({ cancellationSignal: settled, stopWaitingOnCancel: true });
 
-/** A client that cannot ask, or has gone, has not said yes. */
+/** A client that cannot ask or has disconnected did not say yes. */
 const orDismissed = <T>(reply: Promise<T>): Promise<T | undefined> => reply.catch(() => undefined);
 
 const refused = (reason: string): Answer => ({ approved: false, by: said, reason });

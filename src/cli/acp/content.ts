@@ -2,7 +2,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { Message, Part } from "../../core/model/messages.ts";
 import type { RunInput } from "../../core/run/event-parts.ts";
 
-/** What a person wrote and attached in the editor, as a run's input. */
+/** Converts what a person wrote and attached in the editor to a run's input. */
 export function inputOf(blocks: readonly ContentBlock[]): RunInput {
   const parts = blocks.map(partOf);
   const isText = parts.every((part) => part.type === "text");
@@ -22,14 +22,14 @@ function partOf(block: ContentBlock): Extract<Part, { type: "text" | "image" | "
       return { type: "text", text: `[${block.title ?? block.name}](${block.uri})` };
     case "resource": {
       const { uri, mimeType, ...content } = block.resource;
-      // As text: what an editor embeds is source code, which every model reads.
+      // As text: editors embed source code, which every model can read.
       if ("text" in content) return { type: "text", text: `<file name="${uri}">\n${content.text}\n</file>` };
       return { type: "file", name: uri, mediaType: mimeType ?? "application/octet-stream", data: content.blob };
     }
   }
 }
 
-/** What a person said in an earlier run; `load` fetches what the journal keeps apart. */
+/** The user's input of an earlier run; `load` fetches blobs. */
 export async function blocksOf(
   { text, messages = [] }: RunInput,
   load: (hash: string) => Promise<Uint8Array>,

@@ -3,7 +3,7 @@ import { type EventOf, isTerminal, type RunEvent, type TerminalEvent } from "../
 import { type AskedEvent, isAnswered, isAsked } from "../../core/run/questions.ts";
 import type { Updates } from "./updates.ts";
 
-/** How far a run has been shown; `asked`: the question that it waits at. */
+/** How far a run has been shown; `asked`: the question it waits for. */
 export interface OpenQuestion {
   readonly run: string;
   readonly seq: number;
@@ -14,7 +14,7 @@ export interface OpenQuestion {
 interface Reader {
   readonly place: OpenQuestion;
   show(events: readonly RunEvent[]): Promise<void>;
-  /** False when only a message of the user can answer it. */
+  /** False if only a message of the user can answer it. */
   ask(event: AskedEvent, settled: AbortSignal): Promise<boolean>;
 }
 
@@ -23,7 +23,7 @@ interface End {
   readonly open?: OpenQuestion;
 }
 
-/** Shows a run as it goes, and asks its questions meanwhile: neither waits for the other. */
+/** Shows a run as it proceeds and asks its questions in parallel. */
 export class Following {
   readonly ended: Promise<End>;
   readonly #runs: Runs;
@@ -39,7 +39,7 @@ export class Following {
     this.ended = this.#follow();
   }
 
-  /** Reads no further; the run goes on. */
+  /** Stops reading; the run continues. */
   leave(): void {
     this.#stop.abort();
   }
@@ -67,7 +67,7 @@ export class Following {
     return this.#open === undefined ? {} : { open: { run, seq, updates, asked: this.#open } };
   }
 
-  /** Asked before this reader came: its event is behind. */
+  /** Asks again a question from before this reader, whose event is in the past. */
   async #again(call: string): Promise<void> {
     const { run } = this.#reader.place;
     for (let next: number | undefined = 0; next !== undefined; ) {
@@ -83,7 +83,7 @@ export class Following {
     const settled = new AbortController();
     this.#asked.set(call, settled);
     const asking = async (): Promise<void> => {
-      // It may be one of a fork's original, or answered while the reader was behind.
+      // It may belong to a fork's original, or have been answered meanwhile.
       const isOpen = (await this.#runs.pending(run)).some((question) => question.call === call);
       if (!isOpen || settled.signal.aborted || (await this.#reader.ask(event, settled.signal))) return;
       if (event.type === "question.asked") this.#open = event;

@@ -6,13 +6,13 @@ const mostFiles = 100;
 const longestFile = 262_144;
 
 /**
- * What files held when the session's calls last read or wrote them: the old text of a file that is written as a whole. From the
- * journal, as a file may have changed by the time its event is seen.
+ * Contents of files as the session's calls last read or wrote them: the old text for a file that is overwritten. Taken from the journal, as
+ * the file may have changed by the time its event is seen.
  */
 export class KnownFiles {
   readonly #texts = new Map<string, string>();
 
-  /** The view of a call to come, with what it replaces. */
+  /** Adds to the view of a call the text that it replaces. */
   completed(view: ToolView): ToolView {
     const old = view.file?.verb === "write" ? this.#texts.get(view.file.path) : undefined;
     return old === undefined ? view : { ...view, diffs: view.diffs.map((diff) => ({ ...diff, oldText: old })) };

@@ -1,6 +1,6 @@
 import type { Diff } from "@agentclientprotocol/sdk";
 
-/** The passages that a diff in the form of `apply_patch` replaces, and by what; they are not looked up in the file. */
+/** The passages that an `apply_patch` diff replaces, and their replacements, without looking at the file. */
 export function patchedPassages(
   diff: string,
   type: "create_file" | "update_file",

@@ -4,8 +4,8 @@ import { applyPatch } from "../../core/run/json-patch.ts";
 import { isJsonObject } from "../../serve/json-rpc.ts";
 
 /**
- * A document of working memory with a list `plan` of `{ content, status }` is the agent's plan: editors show it. Folded from its
- * patches in this session; of one that was changed elsewhere before, nothing is shown until a patch fits.
+ * Shows a working memory document with a list `plan` of `{ content, status }` as the agent's plan. Folded from its patches in this session;
+ * if it was changed elsewhere before, nothing is shown until a patch fits.
  */
 export class Plans {
   readonly #values = new Map<string, unknown>();
@@ -20,7 +20,7 @@ export class Plans {
     try {
       this.#values.set(key, applyPatch(this.#values.get(key) ?? this.#initial(document), patch));
     } catch {
-      return []; // a change of what this run did not write
+      return []; // Changes something this run did not write.
     }
     const value = this.#values.get(key);
     const list = isJsonObject(value) && Array.isArray(value.plan) ? value.plan : undefined;

@@ -26,13 +26,13 @@ const mostSessions = 1_000;
 const listed = 50;
 
 export interface Serving {
-  /** The agent that new sessions begin with. */
+  /** The agent new sessions start with. */
   readonly first: string;
   /** Writes a line to the editor's log. */
   readonly tell: (line: string) => void;
 }
 
-/** Until the editor closes the pipe. */
+/** Serves until the editor closes the pipe. */
 export async function serveAcp(host: Host, serving: Serving): Promise<void> {
   const sessions = new Sessions(host, serving);
   const stream = ndJsonStream(
@@ -141,7 +141,7 @@ class Sessions {
     return session;
   }
 
-  /** A session of the journal, oldest run first; or one of this connection that has none yet. */
+  /** A session's runs in the journal, oldest first; or a new session of this connection without runs. */
   async #find(
     { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
     client: AgentContext,
@@ -165,7 +165,7 @@ class Sessions {
     return { session, rows };
   }
 
-  /** Where its newest run is listed, a session is: so it is on one page only. */
+  /** A session is listed at the position of its newest run, so it appears on one page only. */
   async #list(cwd: string | undefined, cursor: string | undefined): Promise<ListSessionsResponse> {
     const { runs } = this.#host;
     const metadata = { client: sessionTags.client, ...(cwd === undefined ? {} : { [sessionTags.cwd]: cwd }) };
@@ -233,7 +233,7 @@ class Sessions {
     }
   }
 
-  /** Tools are what the configuration says; what an editor offers beside them is reported. */
+  /** Reports tool servers offered by the editor: tools come only from the configuration. */
   #unused(servers: readonly { readonly name: string }[] = []): { _meta?: Record<string, unknown> } {
     if (servers.length === 0) return {};
     const names = servers.map(({ name }) => name);

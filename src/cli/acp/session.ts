@@ -24,10 +24,10 @@ export interface SessionParts {
   readonly folds: SessionFolds;
 }
 
-/** What runs of editors are found by. */
+/** Metadata by which runs of editors are found. */
 export const sessionTags = { client: "acp", cwd: "acp.cwd" } as const;
 
-/** A conversation in an editor. Its state is the journal's: the runs of the session with its id. */
+/** A conversation in an editor. Its state is in the journal: the runs of the session with its id. */
 export class Session {
   readonly id: string;
   readonly cwd: string;
@@ -35,12 +35,12 @@ export class Session {
   model: string | undefined;
   readonly #parts: SessionParts;
   readonly #following = new Map<string, Following>();
-  /** Tools that the user allowed once and for all. */
+  /** Tools that the user allowed for the whole session. */
   readonly #allowed = new Set<string>();
-  /** Asked in the conversation: the next prompt is its answer. */
+  /** A question asked in the conversation: the next prompt is its answer. */
   #open: OpenQuestion | undefined;
   #turn: { cancelled: boolean } | undefined;
-  /** Runs that this connection's prompts began, as long as it follows them. */
+  /** Runs started by this connection's prompts, while it follows them. */
   readonly #begun = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -75,7 +75,7 @@ export class Session {
     for (const run of new Set(runs)) this.#cancelRun(run);
   }
 
-  /** Shows the session's runs as they were; one that a dead process left goes on, and is followed. */
+  /** Shows the session's past runs; one left by a dead process continues and is followed. */
   async load(rows: readonly RunRow[]): Promise<void> {
     for (const { run } of rows) {
       const updates = new Updates(run, this.#parts.folds);
@@ -100,7 +100,7 @@ export class Session {
     await this.#show([{ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }]);
   }
 
-  /** Nobody reads any more: what was begun here is stopped, what was only watched goes on. */
+  /** The editor is gone: cancels runs started here; runs only watched continue. */
   async end(): Promise<void> {
     if (this.#turn !== undefined) this.#turn.cancelled = true;
     for (const [run, following] of this.#following) {
@@ -141,7 +141,7 @@ export class Session {
     }
   }
 
-  /** The prompt as the answer to the question that ended the last turn, where there is one. */
+  /** Uses the prompt as the answer to the question that ended the last turn, if any. */
   async #answer(blocks: readonly ContentBlock[]): Promise<OpenQuestion | "asked again" | undefined> {
     const open = this.#open;
     if (open?.asked === undefined) return undefined;
@@ -149,7 +149,7 @@ export class Session {
     const isOpen = (await this.#parts.runs.pending(run)).some(({ call }) => call === asked.call);
     this.#open = undefined;
     if (!isOpen) {
-      this.#followOn(open); // answered elsewhere, or too late; the new run comes after it
+      this.#followOn(open); // Answered elsewhere or too late; the new run comes after it.
       return undefined;
     }
     const text = textOfBlocks(blocks);
@@ -165,7 +165,7 @@ export class Session {
     }
   }
 
-  /** To the run's end, or to a question that only a message can answer. */
+  /** Follows to the run's end, or to a question that only a message can answer. */
   async #follow(place: OpenQuestion): Promise<TerminalEvent | undefined> {
     const { run, updates } = place;
     const following = new Following(this.#parts.runs, {
@@ -188,10 +188,10 @@ export class Session {
     const shown = this.#follow(place).then(async (last) => {
       if (last?.type === "run.failed") await this.say(`The run ended with ${last.error.code}: ${last.error.err}`);
     });
-    this.#noted(shown).catch(() => {}); // nobody reads, or the journal fails
+    this.#noted(shown).catch(() => {}); // Nobody reads, or the journal fails.
   }
 
-  /** False: it is asked in the conversation. */
+  /** False: to be asked in the conversation. */
   async #ask(event: AskedEvent, updates: Updates, settled: AbortSignal): Promise<boolean> {
     const { run, call, name, origin } = event;
     const tool = `${origin?.agent ?? ""}/${name}`;
@@ -226,7 +226,7 @@ export class Session {
   }
 
   #cancelRun(run: string): void {
-    this.#noted(this.#parts.runs.cancel(run, "cancelled in the editor")).catch(() => {}); // it has ended
+    this.#noted(this.#parts.runs.cancel(run, "cancelled in the editor")).catch(() => {}); // It has already ended.
   }
 
   async #replayInput(run: string, input: Parameters<typeof blocksOf>[0]): Promise<void> {
@@ -241,10 +241,10 @@ export class Session {
   }
 }
 
-/** How often an answer that does not fit is asked for again. */
+/** How often an unfitting answer is asked for again. */
 const tries = 3;
 
-/** What was typed where values are wanted. */
+/** Parses typed text where a value is expected. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -9,9 +9,9 @@ export interface ToolView {
   readonly title: string;
   readonly kind: ToolKind;
   readonly locations: ToolCallLocation[];
-  /** What it changes; a passage of the file each, or the whole of it. */
+  /** Its changes: a passage of the file each, or the whole file. */
   readonly diffs: Diff[];
-  /** Of a tool for files. */
+  /** Set for file tools. */
   readonly file?: { readonly path: string; readonly verb: string };
 }
 
@@ -78,7 +78,7 @@ function fileView({ root, verb, title }: FileCall, input: JsonObject): ToolView 
 
 type Change = Pick<Diff, "oldText" | "newText">;
 
-/** From the arguments alone, so that a session that is loaded later shows the same. */
+/** Derived from the arguments only, so that a session loaded later shows the same. */
 function diffsOf(verb: string, { content, find, replace, type, diff }: JsonObject): Change[] {
   if (verb === "write" && typeof content === "string") return [{ oldText: null, newText: content }];
   if (verb === "edit" && typeof find === "string" && typeof replace === "string") {

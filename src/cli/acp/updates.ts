@@ -7,27 +7,27 @@ import type { KnownFiles } from "./known-files.ts";
 import type { Plans } from "./plans.ts";
 import type { ToolView } from "./tool-views.ts";
 
-/** Of a running tool's output, its end is shown, in characters. */
+/** Maximum characters shown of a running tool's output, from its end. */
 const shownTail = 16_384;
-/** Texts are joined up to this, in characters. */
+/** Adjacent texts are joined up to this length, characters. */
 const longestChunk = 65_536;
 
 interface Call {
-  /** 0: a question, which is no call. */
+  /** 0: a question that is not a call. */
   readonly round: number;
   view?: ToolView;
   input: JsonObject;
   output: string;
 }
 
-/** What is folded over all runs of the session. */
+/** State folded over all runs of the session. */
 export interface SessionFolds {
   readonly view: (name: string, input: JsonObject) => ToolView;
   readonly plans: Plans;
   readonly files: KnownFiles;
 }
 
-/** The events of one run as updates of its session. A call that was announced always ends. */
+/** Converts the events of one run to session updates. An announced call always ends. */
 export class Updates {
   readonly #folds: SessionFolds;
   readonly #run: string;
@@ -40,7 +40,7 @@ export class Updates {
     this.#folds = folds;
   }
 
-  /** Ids are the vendors', which may use one again in another run of the session. */
+  /** Call ids come from vendors and may repeat in another run of the session, so the run is included. */
   idOf = (call: string): string => `${this.#run}:${call}`;
 
   of(events: readonly RunEvent[]): SessionUpdate[] {
@@ -54,7 +54,7 @@ export class Updates {
     return updates;
   }
 
-  /** A question of a tool, or of an agent that this one called, is not announced by a call. */
+  /** Questions of a tool, or of a called agent, have no call of their own to announce them. */
   announced(call: string, title: string): SessionUpdate[] {
     if (this.#known.has(call)) return [];
     this.#known.add(call);
@@ -115,7 +115,7 @@ export class Updates {
     const { title, kind } = this.#folds.view(name, {});
     const toolCallId = this.idOf(call);
     this.#open.set(call, { round, input: {}, output: "" });
-    // Another attempt at the round may use the id again.
+    // Another attempt at the round may reuse the id.
     if (this.#known.has(call)) return [{ sessionUpdate: "tool_call_update", toolCallId, title, status: "pending" }];
     this.#known.add(call);
     return [{ sessionUpdate: "tool_call", toolCallId, title, name, kind, status: "pending" }];
@@ -156,7 +156,7 @@ export class Updates {
     return this.#end(call, ok ? "completed" : "failed", [...diffs, ...said, ...pictures]);
   }
 
-  /** A question that stands for no call ends with its answer; a call goes on. */
+  /** A question without a call ends with its answer; a call continues. */
   #answered(event: EventOf<"approval.resolved" | "question.answered">): SessionUpdate[] {
     if (this.#open.get(event.call)?.round !== 0) return [];
     const isYes = event.type === "approval.resolved" ? event.approved : event.answered;
@@ -189,7 +189,7 @@ const diffsOf = (view: ToolView | undefined): ToolCallContent[] =>
 
 export const textContent = (text: string): ToolCallContent => ({ type: "content", content: { type: "text", text } });
 
-/** One chunk for two of the same message, which is most of a stream. */
+/** Joins two chunks of the same message, which is most of a stream. */
 function join(last: SessionUpdate, next: SessionUpdate): SessionUpdate | undefined {
   if (last.sessionUpdate !== "agent_message_chunk" && last.sessionUpdate !== "agent_thought_chunk") return undefined;
   if (next.sessionUpdate !== last.sessionUpdate || next.messageId !== last.messageId) return undefined;

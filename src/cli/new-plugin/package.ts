@@ -16,7 +16,7 @@ const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
 /** Files every plugin package has, whatever its kind. */
 export function packageFiles(name: string, kind: PluginKind): PluginFiles {
   const { version, dependencies, peerDependencies, devDependencies } = ownPackage();
-  // A published Venturi has it in its bundle, and leaves the types to those who write channels.
+  // A published Venturi bundles it and leaves the types to channel authors.
   const fastify = dependencies.fastify ?? peerDependencies.fastify;
   const description = {
     name: `venturi-${kind}-${name}`,
@@ -31,7 +31,7 @@ export function packageFiles(name: string, kind: PluginKind): PluginFiles {
       ...(kind === "channel" ? { fastify } : {}),
       mocha: devDependencies.mocha,
       typescript: devDependencies.typescript,
-      // The path of this Venturi: a checkout may be ahead of the published version, or there may be none.
+      // The path of this Venturi: a checkout may be ahead of the published version, or none is published.
       venturi: `file:${root}`,
       zod: dependencies.zod,
     },
@@ -77,4 +77,4 @@ interface OwnPackage {
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
 /** A new plugin starts with the same versions this Venturi is built and tested with. */
-const ownPackage = (): OwnPackage => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as OwnPackage; // our own file
+const ownPackage = (): OwnPackage => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as OwnPackage; // Our own file.
