@@ -3,7 +3,7 @@
  * which only defines agents and tools stays cheap to import.
  */
 
-import "./host/system/refuse-old-node.ts"; // first: on an old Node the rest may not even load
+import "./host/system/refuse-old-node.ts"; // First: on an old Node the rest may not even load.
 import type { Telemetry } from "./core/ports/telemetry.ts";
 import type { App, Venturi } from "./library/venturi.ts";
 import type { TelemetryParts, TelemetrySettings } from "./telemetry/base/settings.ts";
@@ -52,7 +52,7 @@ export { type CallContext, type Tool, type ToolContext, type ToolOptions, tool }
 export type { App, AppCaller, Mounted, Session, Venturi } from "./library/venturi.ts";
 export type { TelemetryParts, TelemetrySettings } from "./telemetry/base/settings.ts";
 
-/** Telemetry with custom span processors, to pass to `openVenturi`. Unset options have the config's defaults. */
+/** Creates telemetry with custom span processors, for `openVenturi`. Unset options use the config's defaults. */
 export async function createTelemetry(settings: Partial<TelemetrySettings>, parts: TelemetryParts): Promise<Telemetry> {
   const [{ createTelemetry: create }, { defaultSettings }] = await Promise.all([
     import("./telemetry/index.ts"),

@@ -1,6 +1,6 @@
 /**
- * What the plugins in this repository share with the runtime beyond `venturi/plugin`. No API: it changes without notice, and
- * packages of @venturi use it in the very version they were released with.
+ * What this repository's plugins share with the runtime beyond `venturi/plugin`. Not an API: it changes without notice, and the @venturi
+ * packages use it only in the version they were released with.
  */
 export { faultOf, readSchema } from "./agent/schema/json-schema.ts";
 export { codes, isCode } from "./core/errors/codes.ts";

@@ -1,4 +1,4 @@
-/** `venturi/plugin`: what every plugin may import, and the types of all of them. docs/plugin-api.md tells what each name is for. */
+/** `venturi/plugin`: what every plugin may import, and all their types. docs/plugin-api.md explains each name. */
 
 export type * from "./core/errors/codes.ts";
 export { codes } from "./core/errors/codes.ts";

@@ -1,12 +1,12 @@
 export interface Retry {
-  /** Tries without any progress before the error is passed on. */
+  /** Attempts without progress before the error is thrown. */
   readonly attempts: number;
   /** First wait, ms; doubles up to `longest`. */
   readonly first: number;
   readonly longest: number;
 }
 
-/** Full waits are shortened at random by up to a half, so that the clients of a restarted service do not return all at once. */
+/** Shortens the wait at random by up to half, so that clients of a restarted service do not all return at once. */
 export function waitOf(failures: number, { first, longest }: Retry, retryAfter = 0): number {
   const wait = Math.min(longest, first * 2 ** (failures - 1));
   return Math.max(retryAfter, wait * (1 - Math.random() / 2));

@@ -5,13 +5,13 @@ type Code = ServiceError["code"];
 interface ErrorFacts {
   /** HTTP status; 0 when no response arrived, or the failure is an event of a run. */
   readonly status?: number;
-  /** How long the service asked to wait, ms. */
+  /** The wait the service asked for, ms. */
   readonly retryAfter?: number | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
-/** `op: code: err`, as in a service's error body and in the events of a run. */
+/** Error as in the service's responses and in run events. */
 interface ErrorBody {
   readonly op: string;
   readonly code: string;
@@ -32,18 +32,18 @@ const retryable: readonly string[] = [
 
 const unknownError: ErrorBody = { op: "client.call", code: "internal", err: "an unknown error" };
 
-/** What every call of the client rejects with, except for an aborted signal, which rejects with its own reason. */
+/** The error of every client call, except for an aborted signal, which rejects with its own reason. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly op: string;
-  /** One of the service's codes. One that a newer service added is passed on as it is. */
+  /** One of the service's codes; unknown codes of a newer service are passed on. */
   readonly code: Code;
   readonly status: number;
   readonly retryAfter: number | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(body: ErrorBody, facts: ErrorFacts = {}) {
-    // An error that cannot be made would hide the one it is about.
+    // Tolerates a malformed body: failing here would hide the original error.
     const { op, code, err, details } = typeof body === "object" && body !== null ? body : unknownError;
     super(
       typeof err === "string" ? err : unknownError.err,
@@ -75,10 +75,10 @@ const codeOf = (status: number): Code => {
   return status >= 500 ? "unavailable" : "invalid_input";
 };
 
-/** The error of a response. A proxy's own page has no body of ours; its status then decides. */
+/** The error of a response. A proxy's own page has no such body; then the status decides. */
 export async function errorOf(response: Response, op: string): Promise<ClientError> {
   const { status } = response;
-  const body = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined; // any JSON
+  const body = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined; // Any JSON.
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const error = body?.error;
   const known = typeof error?.code === "string" && typeof error.err === "string";

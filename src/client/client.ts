@@ -27,11 +27,11 @@ export type * from "./venturi.events.d.ts";
 export type * from "./views.ts";
 
 export interface ClientOptions {
-  /** Where the service is; by default the origin of the page. */
+  /** Base URL of the service; default: the page's origin. */
   readonly url?: string;
-  /** The key of the service's `auth.keys`, or a function that is asked for it before each request. */
+  /** An API key of the service's `auth.keys`, or a function called before each request. */
   readonly apiKey?: string | (() => string | Promise<string>);
-  /** @deprecated It is called `apiKey`. */
+  /** @deprecated Use `apiKey`. */
   readonly key?: string | (() => string | Promise<string>);
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -41,22 +41,22 @@ export interface ClientOptions {
    * tabs, and each event stream is one of them. The service needs a channel of type websocket.
    */
   readonly transport?: "sse" | "websocket";
-  /** The path of that channel; `/ws` by default. */
+  /** Path of that channel; default `/ws`. */
   readonly socketPath?: string;
   readonly WebSocket?: SocketClass;
-  /** Tries of one request (4), and the waits between them in ms: the first (250) doubles up to the longest (10 000). */
+  /** Attempts per request (4), and the waits between them in ms: the first (250) doubles up to the longest (10 000). */
   readonly retry?: { readonly attempts?: number; readonly first?: number; readonly longest?: number };
-  /** A connection on which nothing arrives for this long, heartbeats included, is replaced; 45 000 ms by default. */
+  /** A connection on which nothing arrives for this long, not even a heartbeat, is replaced; default 45 000 ms. */
   readonly idle?: number;
 }
 
 export type FeedOptions = Omit<FollowOptions, "after"> & { readonly agent?: string };
 
-/** Starts, follows and steers runs of a Venturi service. Needs `fetch` and nothing else. */
+/** Starts, follows and steers runs of a Venturi service. Needs only `fetch`. */
 export interface StartOptions extends CallOptions {
-  /** A second start with the same one finds the first one's run. */
+  /** A second start with the same key returns the first run. */
   readonly idempotencyKey?: string;
-  /** @deprecated It is called `idempotencyKey`. */
+  /** @deprecated Use `idempotencyKey`. */
   readonly key?: string;
 }
 
@@ -87,7 +87,7 @@ export class VenturiClient {
     }
   }
 
-  /** Starts a run once, however often the request has to be repeated: each call has an idempotency key, its own or yours. */
+  /** Starts a run exactly once, however often the request is repeated: each call has an idempotency key, yours or a random one. */
   async start(request: StartRequest, options: StartOptions = {}): Promise<Run> {
     const { idempotencyKey = options.key ?? randomKey(), signal } = options;
     const { run } = await this.request<{ run: string }>({
@@ -102,7 +102,7 @@ export class VenturiClient {
     return this.run(run);
   }
 
-  /** A run that exists. */
+  /** A handle on an existing run. */
   run(id: string): Run {
     return new Run(id, this.#settings, this.#socket);
   }
@@ -112,7 +112,7 @@ export class VenturiClient {
     return this.request({ op: "run.list", path: "/v1/runs", query, signal });
   }
 
-  /** The one with the newest run first. */
+  /** Most recently used first. */
   sessions({
     signal,
     ...query
@@ -128,13 +128,13 @@ export class VenturiClient {
     return this.request({ op: "session.get", path: sessionPath(id), query, signal });
   }
 
-  /** Erases an ended conversation: all its runs, which it names. */
+  /** Erases an ended conversation; returns the ids of its runs. */
   async removeSession(id: string, { signal }: CallOptions = {}): Promise<string[]> {
     const call = { op: "session.remove", method: "DELETE", path: sessionPath(id), signal } as const;
     return (await this.request<{ removed: string[] }>(call)).removed;
   }
 
-  /** All questions that wait for a person, oldest run first: approvals, and what tools ask. */
+  /** All questions waiting for a person, oldest run first: approvals, and questions of tools. */
   questions({
     signal,
     ...query
@@ -142,7 +142,7 @@ export class VenturiClient {
     return this.request({ op: "question.list", path: "/v1/questions", query, signal });
   }
 
-  /** Calls that wait for approval, oldest run first. */
+  /** Calls waiting for approval, oldest run first. */
   approvals({
     signal,
     ...query
@@ -150,7 +150,7 @@ export class VenturiClient {
     return this.request({ op: "approval.list", path: "/v1/approvals", query, signal });
   }
 
-  /** Whose key this is, and what it may do. */
+  /** The identity and permissions of this key. */
   me({ signal }: CallOptions = {}): Promise<MeView> {
     return this.request({ op: "key.get", path: "/v1/me", signal });
   }
@@ -159,12 +159,12 @@ export class VenturiClient {
     return (await this.request<{ agents: AgentView[] }>({ op: "agent.list", path: "/v1/agents", signal })).agents;
   }
 
-  /** All runs of the agent, also later ones, finish their round and wait. False when it is paused already. */
+  /** Pauses the agent: all its runs, including later ones, finish their round and wait. False if it is already paused. */
   pauseAgent(agent: string, options: { reason?: string } & CallOptions = {}): Promise<boolean> {
     return this.#ofAgent(agent, "pause", options);
   }
 
-  /** False when it is not paused. */
+  /** False if it is not paused. */
   resumeAgent(agent: string, options: CallOptions = {}): Promise<boolean> {
     return this.#ofAgent(agent, "resume", options);
   }
@@ -175,10 +175,7 @@ export class VenturiClient {
     return (await this.request<{ changed: boolean }>(call)).changed;
   }
 
-  /**
-   * What happens in all runs, from now on. Nothing is repeated after a break: list the runs whenever `feed.opened` or `feed.gap`
-   * comes.
-   */
+  /** Live feed of all runs. Nothing is repeated after a disconnect: list the runs again on `feed.opened` and `feed.gap`. */
   async *feed(options: FeedOptions = {}): AsyncGenerator<FeedItem, void, undefined> {
     const { agent, signal } = options;
     const socket = this.#socket;
@@ -191,12 +188,12 @@ export class VenturiClient {
     for await (const items of reconnect(connect, { ...options, retry: this.#settings.retry })) yield* items;
   }
 
-  /** Any other JSON endpoint of the service, with this client's key, retries and errors. */
+  /** Calls any other JSON endpoint, with this client's key, retries and errors. */
   request<Answer>(call: Call): Promise<Answer> {
     return sendJson<Answer>(this.#settings, call);
   }
 
-  /** Closes the socket; readers that go on open it again. */
+  /** Closes the socket; readers that continue open it again. */
   close(): void {
     this.#socket?.close();
   }
@@ -204,6 +201,6 @@ export class VenturiClient {
 
 const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}`;
 
-/** `crypto.randomUUID` exists on pages of HTTPS and localhost alone. */
+/** `crypto.randomUUID` exists only on pages served over HTTPS or from localhost. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");

@@ -1,7 +1,7 @@
 import { ClientError } from "./client-error.ts";
 import { keyOf, type Settings } from "./requests.ts";
 
-/** Messages of the service that the client acts on; `id` is the subscription's. */
+/** Messages of the service that the client handles; `id` is the subscription's. */
 interface Message {
   readonly type?: string;
   readonly id?: string;
@@ -10,7 +10,7 @@ interface Message {
   readonly error?: { readonly op: string; readonly code: string; readonly err: string };
 }
 
-/** The part of a WebSocket that is used; those of browsers, Node and the package `ws` have it. */
+/** The part of a WebSocket that is used; browsers, Node and the package `ws` all provide it. */
 interface Socket {
   readonly readyState: number;
   send(text: string): void;
@@ -28,7 +28,7 @@ interface Mailbox {
 }
 
 export interface Subscription {
-  /** The service sends each once per socket. */
+  /** The service sends each subscription once per socket. */
   readonly name: string;
   readonly open: object;
   readonly close: object;
@@ -36,12 +36,12 @@ export interface Subscription {
   readonly opened: () => void;
 }
 
-/** Items waiting for one reader. Past this the subscription is given up; it resumes once the reader has caught up. */
+/** Maximum items queued for one reader. Past this the subscription is dropped; it resumes when the reader has caught up. */
 const mostWaiting = 4096;
 
 /**
- * One WebSocket for all runs that are followed: opened by the first reader, closed after the last. It does not reconnect by
- * itself: when it breaks, each reader is notified and resumes from its own position, which opens the next one.
+ * One WebSocket for all followed runs: opened by the first reader, closed after the last. It does not reconnect by itself: when it breaks,
+ * each reader resumes from its own position, which opens a new one.
  */
 export class LiveSocket {
   readonly #settings: Settings;
@@ -66,10 +66,10 @@ export class LiveSocket {
     return [...this.#mailboxes.values()].some((mailbox) => mailbox.name === name);
   }
 
-  /** What the subscription brings, as it arrives, until the socket breaks. */
+  /** Yields the subscription's items as they arrive, until the socket breaks. */
   async *read<Item>(subscription: Subscription): AsyncGenerator<readonly Item[], void, undefined> {
     const { name, signal } = subscription;
-    // A name of its own for each subscription: late messages of an earlier one are then no part of this one.
+    // A unique name per subscription, so that late messages of an earlier one are not mistaken for this one's.
     const id = `${name}#${++this.#count}`;
     let waiting: Item[] = [];
     let failure: ClientError | undefined;
@@ -81,7 +81,7 @@ export class LiveSocket {
     this.#mailboxes.set(id, {
       name,
       take: (items) => {
-        for (const item of items) waiting.push(item as Item); // the service's schema
+        for (const item of items) waiting.push(item as Item); // Typed by the service's schema.
         if (waiting.length > mostWaiting) leave(broken("the reader is slower than the socket"));
         wake();
       },
@@ -134,10 +134,10 @@ export class LiveSocket {
 
   async #connect(): Promise<Socket> {
     const key = await keyOf(this.#settings);
-    const { location } = globalThis as { location?: { href: string } }; // browsers alone have one
+    const { location } = globalThis as { location?: { href: string } }; // Only browsers have it.
     const url = new URL(this.#settings.url + this.#path, location?.href);
     url.protocol = url.protocol.replace("http", "ws");
-    // A browser cannot set headers on a socket, so the key is a subprotocol.
+    // Browsers cannot set headers on a socket, so the key is sent as a subprotocol.
     const socket = new this.#WebSocket(url.href, key === undefined ? ["venturi"] : ["venturi", `bearer.${key}`]);
     const opening = this.#opening;
     return await new Promise((resolve, reject) => {
@@ -151,13 +151,13 @@ export class LiveSocket {
       socket.addEventListener("error", broke);
       socket.addEventListener("message", ({ data }) => {
         this.#watch(socket, broke);
-        this.#receive(JSON.parse(String(data)) as Message); // the service's schema
+        this.#receive(JSON.parse(String(data)) as Message); // Typed by the service's schema.
       });
       this.#watch(socket, broke);
     });
   }
 
-  /** Asks a quiet socket for a sign of life, then gives it up: a dead network closes nothing. */
+  /** Pings a quiet socket, then gives it up: a dead network closes nothing. */
   #watch(socket: Socket, broke: () => void): void {
     const half = this.#settings.idle / 2;
     clearTimeout(this.#quiet);
@@ -171,12 +171,12 @@ export class LiveSocket {
     const mailbox = this.#mailboxes.get(id);
     if (items !== undefined) mailbox?.take(items);
     if (type !== "stream_error" || error === undefined) return;
-    // The service has not yet noticed that an earlier subscription of this run is over.
+    // The service has not noticed yet that an earlier subscription of this run ended.
     const code = error.code === "conflict" ? "unavailable" : error.code;
     mailbox?.end(new ClientError({ ...error, code }));
   }
 
-  /** Only the socket in use: a late `close` of an earlier one changes nothing. */
+  /** Only for the socket in use: a late `close` of an earlier one changes nothing. */
   #drop(opening: Promise<Socket> | undefined): void {
     if (this.#opening !== opening) return;
     clearTimeout(this.#quiet);

@@ -2,13 +2,13 @@ import { type Retry, sleep, waitOf } from "./backoff.ts";
 import { ClientError, errorOf } from "./client-error.ts";
 
 export interface Settings {
-  /** Without a slash at its end; empty: the page's own origin. */
+  /** Without a trailing slash; empty: the page's own origin. */
   readonly url: string;
   readonly key: string | (() => string | Promise<string>) | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly retry: Retry;
-  /** A connection on which nothing arrives for this long is taken for dead, ms. */
+  /** A connection on which nothing arrives for this long counts as dead, ms. */
   readonly idle: number;
 }
 
@@ -20,11 +20,11 @@ export interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Whether doing it twice is the same as once. If not, it is repeated only when the service refused it. By default as its method is. */
+  /** Whether repeating it is harmless; default: depends on the method. Otherwise it is repeated only if the service refused it. */
   readonly repeatable?: boolean;
 }
 
-/** Repeats what may be repeated, after `retry-after` or a growing wait. */
+/** Retries where allowed, after `retry-after` or a growing wait. */
 async function send(settings: Settings, call: Call): Promise<Response> {
   const repeatable = call.repeatable ?? (call.method ?? "GET") === "GET";
   for (let failures = 1; ; failures++) {
@@ -33,7 +33,7 @@ async function send(settings: Settings, call: Call): Promise<Response> {
       if (error instanceof Response) return error;
       throw error;
     }
-    // Refused before anything was done: always safe to repeat.
+    // Refused before anything was done, so always safe to repeat.
     const refused = ["rate_limited", "unavailable", "shutting_down"].includes(error.code) && error.status > 0;
     if (failures >= settings.retry.attempts || !(refused || (repeatable && error.retryable))) throw error;
     await sleep(waitOf(failures, settings.retry, error.retryAfter), call.signal);
@@ -42,10 +42,10 @@ async function send(settings: Settings, call: Call): Promise<Response> {
 
 export async function sendJson<Answer>(settings: Settings, call: Call): Promise<Answer> {
   const response = await send(settings, call);
-  return (await response.json()) as Answer; // the service's schema
+  return (await response.json()) as Answer; // Typed by the service's schema.
 }
 
-/** One request, not repeated. Rejects with a ClientError, or with the signal's reason. */
+/** One request without retries. Rejects with a ClientError, or with the signal's reason. */
 export async function once(settings: Settings, call: Call): Promise<Response> {
   const { op, method = "GET", path, query = {}, body, headers, signal } = call;
   const words = new URLSearchParams();

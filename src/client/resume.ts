@@ -3,30 +3,30 @@ import { ClientError } from "./client-error.ts";
 import type { RunEvent } from "./venturi.events.d.ts";
 import type { TerminalEvent } from "./views.ts";
 
-/** `open`: events flow. `waiting`: the connection broke; the next try comes after a wait. */
+/** `open`: events are flowing. `waiting`: the connection broke; the next attempt follows after a wait. */
 export type ConnectionState = "connecting" | "open" | "waiting";
 
-/** One connection: calls `opened` once it stands, then yields batches of events after `after`. Ends or throws when it breaks. */
+/** One connection: calls `opened` once established, then yields batches of events after `after`. Ends or throws when it breaks. */
 export type Connect<Item> = (after: number, opened: () => void) => AsyncIterable<readonly Item[]>;
 
 export interface FollowOptions {
-  /** Last seq that is known already; 0: from the start. */
+  /** Last seq already known; 0: from the start. */
   readonly after?: number;
   readonly signal?: AbortSignal;
-  /** Tries without a new event before the error is passed on; without limit by default. */
+  /** Attempts without a new event before the error is thrown; default: unlimited. */
   readonly attempts?: number;
   readonly onConnection?: (state: ConnectionState, error?: ClientError) => void;
 }
 
-/** Wrong answers at one position after which more of them are not expected to help. */
+/** After this many wrong answers at one position, retrying is not expected to help. */
 const mostFaults = 5;
 
 export const isTerminal = (event: RunEvent | undefined): event is TerminalEvent =>
   event?.type === "run.finished" || event?.type === "run.failed";
 
 /**
- * Every event after `after`, once and in order, over as many connections as it takes; ends after the run's last event. What was
- * seen before is dropped. Where an event is missing, the connection is given up and the next one starts after the last good one.
+ * Yields every event after `after` once and in order, over as many connections as needed; ends after the run's last event. Duplicates are
+ * dropped. If an event is missing, the connection is dropped and the next one starts after the last good event.
  */
 export async function* resume(
   connect: Connect<RunEvent>,
@@ -56,14 +56,14 @@ export async function* resume(
       const code = ++faults < mostFaults ? "stream_error" : "record_invalid";
       throw new ClientError({ op: "run.follow", code, err: `the service did not send event ${seq + 1}` });
     }
-    // A complete response without the last event: either the caller knew it, or something between us ended the stream.
+    // A complete response without the terminal event: either the caller has it already, or an intermediary ended the stream.
     if (await isOver(seq)) return;
     throw new ClientError({ op: "run.follow", code: "stream_error", err: "the stream ended before the run" });
   };
   yield* reconnect(checked, options);
 }
 
-/** Connects again after every break that may pass. A connection that returns ends it. */
+/** Reconnects after every transient failure. A connection that ends normally ends it. */
 export async function* reconnect<Item>(
   connect: (opened: () => void) => AsyncIterable<readonly Item[]>,
   options: FollowOptions & { readonly retry: Retry },

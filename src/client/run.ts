@@ -11,7 +11,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A run of the service, by its id. Holds nothing but the id: making one asks nothing. */
+/** A run of the service. Holds only the id, so creating one sends no request. */
 export class Run {
   readonly id: string;
   readonly #settings: Settings;
@@ -23,7 +23,7 @@ export class Run {
     this.#socket = socket;
   }
 
-  /** Its state, and how it ended. */
+  /** The run's state, and how it ended. */
   get({ signal }: CallOptions = {}): Promise<RunView> {
     return sendJson(this.#settings, this.#call("run.get", { signal }));
   }
@@ -38,12 +38,12 @@ export class Run {
     }
   }
 
-  /** The same, with events that arrived together kept together: for a page that draws once per batch. */
+  /** The same in batches as they arrive, for a page that renders once per batch. */
   batches(options: FollowOptions = {}): AsyncGenerator<readonly RunEvent[], void, undefined> {
     const { signal } = options;
     const isOver = async (seq: number): Promise<boolean> => {
       const { timing, head = 0 } = await this.get(signal === undefined ? {} : { signal });
-      return timing !== undefined && head <= seq; // only an ended run has it
+      return timing !== undefined && head <= seq; // Only an ended run has it.
     };
     const stream: Connect<RunEvent> = (after, opened) => {
       const headers = { "last-event-id": String(after) };
@@ -53,9 +53,9 @@ export class Run {
     if (socket === undefined) return resume(stream, isOver, { ...this.#retry, ...options });
     const run = this.id;
     const live: Connect<RunEvent> = async function* (after, opened) {
-      // A socket tells neither why it was refused nor that a run was over before. Ask where that may be.
+      // A socket does not tell why it was refused, nor that a run had already ended. Check where that is possible.
       if ((after > 0 || !socket.isOpen) && (await isOver(after))) return;
-      // The service sends a run once per socket: a second reader gets a stream of its own.
+      // The service sends a run once per socket, so a second reader gets a stream of its own.
       const open = { type: "subscribe", run, after, as: "events" };
       const close = { type: "unsubscribe", run };
       yield* socket.has(run) ? stream(after, opened) : socket.read({ name: run, open, close, signal, opened });
@@ -63,14 +63,14 @@ export class Run {
     return resume(live, isOver, { ...this.#retry, ...options });
   }
 
-  /** One page of what is committed, without waiting; `next` is the `after` of the next one. */
+  /** One page of committed events, without waiting; `next` is the `after` of the next page. */
   page({ signal, after, limit, steps }: EventsQuery = {}): Promise<EventPage> {
     const query = { after, limit, steps: steps === true ? 1 : undefined };
     const headers = { accept: "application/json" };
     return sendJson(this.#settings, this.#call("run.events", { path: "/events", query, headers, signal }));
   }
 
-  /** Waits for the end. Rejects with the error of a failed run. */
+  /** Waits for the end. Rejects with a failed run's error. */
   async result(options: FollowOptions = {}): Promise<EventOf<"run.finished">> {
     for await (const batch of this.batches(options)) {
       const last = batch.at(-1);
@@ -85,7 +85,7 @@ export class Run {
     });
   }
 
-  /** Allows a tool call, with these arguments instead of the model's where given; `for: "run"` allows its later calls too. */
+  /** Approves a tool call, optionally with changed arguments; `for: "run"` also allows its later calls. */
   approve(
     call: string,
     answer: { arguments?: Readonly<Record<string, unknown>>; reason?: string; for?: "run" } & CallOptions = {},
@@ -97,7 +97,7 @@ export class Run {
     return this.#tell("run.deny", `/approvals/${encodeURIComponent(call)}`, { approved: false, ...answer });
   }
 
-  /** Answers what a tool asks; the answer has to fit the question's schema and choices. */
+  /** Answers a tool's question; the answer must fit its schema and choices. */
   answer(call: string, answer: unknown, options: CallOptions = {}): Promise<void> {
     return this.#tell("run.answer", `/questions/${encodeURIComponent(call)}`, { answer, ...options });
   }
@@ -106,12 +106,12 @@ export class Run {
     return this.#tell("run.decline", `/questions/${encodeURIComponent(call)}`, { decline: true, ...options });
   }
 
-  /** Sends a message into the run; its next round sees it. */
+  /** Sends a message into the run; its next round includes it. */
   steer(text: string, options: CallOptions = {}): Promise<void> {
     return this.#tell("run.steer", "/messages", { text, ...options });
   }
 
-  /** The run finishes its round and waits, over restarts, until `resume`. */
+  /** The run finishes its round and waits until `resume`, across restarts. */
   pause(options: { reason?: string } & CallOptions = {}): Promise<void> {
     return this.#tell("run.pause", "/pause", options);
   }
@@ -120,18 +120,18 @@ export class Run {
     return this.#tell("run.resume", "/resume", options);
   }
 
-  /** Resolves when the run's last event is written. */
+  /** Resolves when the terminal event is written. */
   cancel({ reason, signal }: { reason?: string } & CallOptions = {}): Promise<RunView> {
     return this.#post("run.cancel", "/cancel", { body: { reason }, signal, repeatable: true });
   }
 
-  /** A new run that takes over this one's events up to a step, with edits, and goes on from there. */
+  /** Starts a run that copies this one's events up to a step, with edits, and continues from there. */
   async fork({ signal, ...request }: ForkRequest & CallOptions): Promise<Run> {
     const { run } = await this.#post<{ run: string }>("run.fork", "/fork", { body: request, signal });
     return new Run(run, this.#settings, this.#socket);
   }
 
-  /** Says what somebody thinks of the run. A second one, by the same person and about the same event, replaces the first. */
+  /** Stores feedback about the run. A second one by the same person about the same event replaces the first. */
   giveFeedback({ signal, ...body }: GivenFeedback & CallOptions): Promise<Feedback> {
     return this.#post("run.feedback", "/feedback", { body, signal, repeatable: true });
   }
@@ -142,7 +142,7 @@ export class Run {
     return (await sendJson<{ feedback: Feedback[] }>(this.#settings, call)).feedback;
   }
 
-  /** Erases the ended run and everything stored of it. */
+  /** Erases the ended run and everything stored for it. */
   async remove({ signal }: CallOptions = {}): Promise<void> {
     await sendJson(this.#settings, this.#call("run.remove", { method: "DELETE", signal }));
   }

@@ -27,7 +27,7 @@ export async function* readStream<Item>(
       heard();
       const { done, value } = await reader.read();
       if (done) return;
-      // While the caller works on a batch nothing is read, so silence then says nothing about the connection.
+      // Nothing is read while the caller handles a batch, so silence then says nothing about the connection.
       clearTimeout(quiet);
       const batch = frames.add(value).flatMap((frame) => itemOf<Item>(frame));
       if (batch.length > 0) yield batch;
@@ -46,7 +46,7 @@ export async function* readStream<Item>(
   }
 }
 
-/** Splits a stream into frames. The pieces of an unfinished one are kept apart, so that a large one takes linear time. */
+/** Splits a stream into frames. Pieces of an unfinished frame are joined at its end, so that a large one takes linear time. */
 class Frames {
   readonly #decoder = new TextDecoder();
   #pieces: string[] = [];
@@ -72,5 +72,5 @@ function itemOf<Item>(frame: string): Item[] {
     if (line === "event: heartbeat") return [];
     if (line.startsWith("data:")) data += line.slice(5);
   }
-  return data !== "" ? [JSON.parse(data) as Item] : []; // the service's schema
+  return data !== "" ? [JSON.parse(data) as Item] : []; // Typed by the service's schema.
 }

@@ -10,7 +10,7 @@ export interface EventsQuery {
   /** Events after this seq. */
   readonly after?: number;
   readonly limit?: number;
-  /** Leaves out the pieces of streams (deltas). */
+  /** Leaves out stream deltas. */
   readonly steps?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -19,18 +19,18 @@ import { meanOf } from "./stats/bootstrap.ts";
 
 const op = "eval.run";
 
-/** What an eval does with runs. */
+/** The operations an eval uses. */
 export type EvalRuns = Pick<Runs, "start" | "fork" | "follow" | "get" | "signal">;
 
 export interface EvalOptions {
-  /** A journal of its own: nothing that the service executes. */
+  /** A separate journal, so that no service executes the eval's runs. */
   readonly journal: Journal;
   readonly runs: EvalRuns;
   readonly cases: readonly Case[];
   readonly scorers: readonly Scorer[];
-  /** Base of the scorers' modules. */
+  /** Base folder of the scorers' modules. */
   readonly folder: string;
-  /** Beginning of the idempotency keys: with the same one, an eval goes on where it was interrupted. */
+  /** Prefix of the idempotency keys: with the same prefix an interrupted eval continues. */
   readonly key: string;
   readonly unanswered: Unanswered;
   readonly agent?: string | undefined;
@@ -39,7 +39,7 @@ export interface EvalOptions {
   readonly concurrency?: number;
   /** USD. */
   readonly budget?: number | undefined;
-  /** Compared with, by a pairwise judge. */
+  /** The results to compare with, for a pairwise judge. */
   readonly against?: ReadonlyMap<string, { readonly output: string }> | undefined;
   readonly signal?: AbortSignal | undefined;
   progress?(done: number, all: number, last: Measured): void;
@@ -47,12 +47,12 @@ export interface EvalOptions {
 
 export interface Evaluated {
   readonly items: readonly Measured[];
-  /** The recorded runs themselves, by the same scorers. */
+  /** The recorded runs, scored with the same scorers. */
   readonly recorded: readonly Measured[];
   readonly skipped: readonly string[];
 }
 
-/** Runs every case `repeat` times, each as a run with a key, and scores them. Recorded tools: nothing is executed. */
+/** Runs every case `repeat` times, each under a key, and scores them. Tools return recorded results; nothing is executed. */
 export async function evaluate(options: EvalOptions): Promise<Evaluated> {
   const { journal, cases, repeat = 1, concurrency = 4, budget, signal } = options;
   let spent = 0;
@@ -80,7 +80,7 @@ export async function evaluate(options: EvalOptions): Promise<Evaluated> {
     if (signal?.aborted) return;
     if (budget !== undefined && spent >= budget) return void skipped.add(each.id);
     const outcome = await outcomeOfCase(options, each, place);
-    if (outcome === undefined) return; // interrupted: it goes on the next time
+    if (outcome === undefined) return; // Interrupted; it continues the next time.
     charge(outcome.cost);
     const measured = await score(each, { repeat: place, outcome });
     items.push(measured);
@@ -100,7 +100,7 @@ interface Original {
   readonly rating: number | undefined;
 }
 
-/** Takes the recording in, with the conversation before it. */
+/** Imports the recording and the conversation before it. */
 async function originalOf(journal: Journal, { run, recordings }: Case): Promise<Original | undefined> {
   if (run === undefined) return undefined;
   for (const text of recordings) if ((await journal.get(runNamed(text))) === undefined) await importRun(journal, text);
@@ -112,7 +112,7 @@ async function originalOf(journal: Journal, { run, recordings }: Case): Promise<
   return { outcome, asked: inputText(row.request.input), rating: scores.length === 0 ? undefined : meanOf(scores) };
 }
 
-/** Starts the case, or finds it by its key, and waits for its end. Nobody is there to be asked: questions are declined. */
+/** Starts the case, or finds it by its key, and waits for its end. Nobody can be asked, so questions are declined. */
 async function outcomeOfCase(options: EvalOptions, each: Case, repeat: number): Promise<Outcome | undefined> {
   const { runs, journal, agent, model, unanswered, signal } = options;
   const key = `${options.key}:${each.id}:${repeat}`;
@@ -137,7 +137,7 @@ async function outcomeOfCase(options: EvalOptions, each: Case, repeat: number): 
 
 async function decline(runs: EvalRuns, run: string, event: RunEvent & { readonly call: string }): Promise<void> {
   const body = { call: event.call, approved: false, reason: "nobody is asked during an eval" };
-  // Answered before an interruption.
+  // Already answered before an interruption.
   await runs.signal(run, "approve", body, `approve:${event.call}`).catch(async (thrown: unknown) => {
     if (wrap(op, thrown).code !== "conflict") throw thrown;
     await sleep(0);
@@ -184,7 +184,7 @@ function scorerOf(options: EvalOptions, originals: ReadonlyMap<string, Original>
   };
 }
 
-/** At most so many at once; the first failure stops what has not begun. */
+/** Runs at most `most` at once; the first failure stops those that have not begun. */
 async function inParallel<T>(most: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   let failed = false;

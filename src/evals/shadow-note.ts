@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { Measured } from "./scoring/run-set.ts";
 
-/** What stands beside a live run that was tried on another model. */
+/** Stored next to a live run: the result of its shadow on another model. */
 export const ShadowNote = z.object({
-  /** Entry of `models` whose shadow it was, and the model it was tried on. */
+  /** Entry of `models` with the shadow, and the model used. */
   model: z.string(),
   by: z.string(),
   at: z.number(),
-  /** By the same scorers: the live run, and the other. */
+  /** Scores of the live run and of the shadow, by the same scorers. */
   live: Measured,
   shadow: Measured,
 });

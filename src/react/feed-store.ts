@@ -2,7 +2,7 @@ import type { FeedItem, VenturiClient } from "../client/client.ts";
 
 type Listener = (item: FeedItem) => void;
 
-/** One feed for all components of a page that watch it. */
+/** One feed shared by all components of a page. */
 class FeedStore {
   readonly #client: VenturiClient;
   readonly #listeners = new Set<Listener>();
@@ -30,7 +30,7 @@ class FeedStore {
     try {
       for await (const item of this.#client.feed({ signal })) for (const listener of this.#listeners) listener(item);
     } catch {
-      // Aborted, or refused for good: the lists then show why, since loading them is refused as well.
+      // Aborted, or refused permanently: loading the lists is then refused too and shows why.
     }
   }
 }

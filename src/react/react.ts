@@ -19,7 +19,7 @@ export type { CallState, RunState } from "./run-state.ts";
 
 const Client = createContext<VenturiClient | undefined>(undefined);
 
-/** Gives the hooks below it their client. Make the client once, outside of components. */
+/** Provides the client to the hooks below it. Create the client once, outside of components. */
 export const VenturiProvider = ({ client, children }: { client: VenturiClient; children?: ReactNode }) =>
   createElement(Client.Provider, { value: client }, children);
 
@@ -35,7 +35,7 @@ const none = (): RunState => noRun;
 
 export type UseRun = RunState & Pick<Run, "approve" | "deny" | "answer" | "decline" | "steer" | "cancel">;
 
-/** A run and everything that happens in it, from its first event on: also after a reload, and the same in every tab. */
+/** A run and its events from the first one on: also after a reload, and the same in every tab. */
 export function useRun(id: string | undefined): UseRun {
   const client = useVenturi();
   const store = id === undefined ? undefined : storeOf(client, id);
@@ -54,7 +54,7 @@ export function useRun(id: string | undefined): UseRun {
   return { ...state, ...actions };
 }
 
-/** Something that is loaded, and loaded again. */
+/** Loads a value, and reloads it on request. */
 function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>, initial: Value) {
   const [state, set] = useState<{ value: Value; isLoading: boolean; error?: ErrorBody }>({
     value: initial,
@@ -85,9 +85,9 @@ function useFeed(listener: (item: FeedItem) => void): void {
 }
 
 export interface UseSession {
-  /** Its turns so far, oldest first; the one under way is `current`. */
+  /** The turns so far, oldest first; the unfinished one is `current`. */
   readonly turns: readonly TurnView[];
-  /** The turn under way, also one that another tab started. */
+  /** The unfinished turn, including one that another tab started. */
   readonly current: UseRun | undefined;
   /** Starts the next turn. */
   readonly send: (input: string) => Promise<Run>;
@@ -112,7 +112,7 @@ export function useSession(session: string, { agent }: { agent: string }): UseSe
     if (isOver) reload();
   }, [isOver, reload]);
   useFeed((item) => {
-    // Another tab, or another program, goes on with this conversation.
+    // Another tab or program continues this conversation.
     if (
       item.type === "feed.opened" ||
       item.type === "feed.gap" ||
@@ -149,7 +149,7 @@ async function allTurns(client: VenturiClient, session: string, signal: AbortSig
 }
 
 export interface UseApprovals {
-  /** Everything that waits for a person, oldest run first. */
+  /** Everything waiting for a person, oldest run first. */
   readonly approvals: readonly Approval[];
   readonly approve: (approval: Approval, answer?: Parameters<Run["approve"]>[1]) => Promise<void>;
   readonly deny: (approval: Approval, answer?: Parameters<Run["deny"]>[1]) => Promise<void>;
@@ -157,7 +157,7 @@ export interface UseApprovals {
   readonly error?: ErrorBody;
 }
 
-/** The open questions of all runs, or of one agent's; kept up to date by the service's feed. */
+/** The open questions of all runs, or of one agent's; kept up to date by the feed. */
 export function useApprovals({ agent }: { agent?: string } = {}): UseApprovals {
   const client = useVenturi();
   const load = useCallback(

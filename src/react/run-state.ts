@@ -5,31 +5,31 @@ export interface CallState {
   readonly call: string;
   readonly name: string;
   readonly round: number;
-  /** `writing` while the model still writes its arguments. */
+  /** `writing` while the model is still writing the arguments. */
   readonly status: "writing" | "ready" | "asking" | "running" | "done" | "failed";
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** Progress of the tool, then its result. */
+  /** The tool's progress, then its result. */
   readonly output?: string;
   readonly error?: ErrorBody;
 }
 
-/** A run as far as its events tell. A new object whenever something changed. */
+/** A run's state from its events. A new object whenever something changed. */
 export interface RunState {
   readonly run: string;
   readonly status: "loading" | "running" | "waiting" | "finished" | "failed";
-  /** The answer so far. What the run took back is no part of it. */
+  /** The answer so far, without retracted output. */
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly CallState[];
-  /** What waits for a person: calls to approve, and questions of tools. */
+  /** Waiting for a person: calls to approve, and questions of tools. */
   readonly questions: readonly EventOf<"approval.requested" | "question.asked">[];
   readonly result?: EventOf<"run.finished">;
   /** Why the run failed, or could not be followed. */
   readonly error?: ErrorBody;
-  /** Seq of the last event in it. */
+  /** Seq of the last event applied. */
   readonly seq: number;
   readonly connection: ConnectionState;
-  /** Text and reasoning of the round under way, which may be taken back. */
+  /** Text and reasoning of the current round, which may be retracted. */
   readonly open: { readonly round: number; readonly text: string; readonly reasoning: string };
 }
 
@@ -116,7 +116,7 @@ function added(state: RunState, { text = "", reasoning = "" }: { text?: string; 
   };
 }
 
-/** Takes back what the round under way has said, and its calls. */
+/** Removes the retracted output and calls of a round. */
 function withoutRound(state: RunState, round: number): RunState {
   const { open } = state;
   return {

@@ -1,7 +1,7 @@
 import { ClientError, type ErrorBody, type VenturiClient } from "../client/client.ts";
 import { initialState, nextState, type RunState } from "./run-state.ts";
 
-/** How long a run is followed after its last reader left: StrictMode and navigation leave and come back at once. */
+/** How long a run is followed after its last reader left, ms: StrictMode and navigation unmount and remount at once. */
 const grace = 500;
 
 /** Follows one run for all components that show it. */
@@ -61,7 +61,7 @@ export class RunStore {
   }
 }
 
-/** Anything thrown, as the service describes its errors. */
+/** Converts anything thrown to the service's error format. */
 export const errorBody = (thrown: unknown): ErrorBody =>
   thrown instanceof ClientError
     ? { op: thrown.op, code: thrown.code, err: thrown.message }
@@ -69,7 +69,7 @@ export const errorBody = (thrown: unknown): ErrorBody =>
 
 const stores = new WeakMap<VenturiClient, Map<string, RunStore>>();
 
-/** The one store of this run. */
+/** The shared store of this run. */
 export function storeOf(client: VenturiClient, id: string): RunStore {
   const ofClient = stores.get(client) ?? new Map<string, RunStore>();
   stores.set(client, ofClient);

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 
-/** What the suite needs of a chunk; Venturi's `Chunk` satisfies it. */
+/** The fields of a chunk that the suite needs; Venturi's `Chunk` has them. */
 export interface AgentChunk {
   readonly content?: string;
   readonly toolCalls?: readonly (
@@ -140,7 +140,7 @@ export const agentCases: readonly AgentCase[] = [
     name: `the first chunk comes within ${firstChunkWithin} ms`,
     async check({ agent }, { long }) {
       const times: number[] = [];
-      // The best of three: a busy machine is late once, an agent that waits for its model every time.
+      // Best of three: a busy machine is late once, an agent that waits for its model is late every time.
       for (let turn = 0; turn < 3; turn++) {
         const start = performance.now();
         for await (const _chunk of agent.streamExecute(long)) break;

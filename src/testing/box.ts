@@ -12,6 +12,6 @@ export async function boxPlugin(name: string): Promise<AnyPlugin> {
       `no plugin "${name}" is built in; \`venturi plugins\` lists them`,
     );
   }
-  const module = (await import(place.href)) as { default: AnyPlugin }; // built-in modules export plugins
+  const module = (await import(place.href)) as { default: AnyPlugin }; // Built-in modules export plugins.
   return module.default;
 }

@@ -140,7 +140,7 @@ async function openTestHost(
   const { default: websocket } = await import("@fastify/websocket");
   const server: FastifyInstance = fastify({ forceCloseConnections: true });
   server.setValidatorCompiler(({ schema }) => (data: unknown) => {
-    const parsed = (schema as z.ZodType).safeParse(data); // the routes of a channel have zod schemas
+    const parsed = (schema as z.ZodType).safeParse(data); // A channel's routes have zod schemas.
     return parsed.success
       ? { value: parsed.data }
       : { error: new VenturiError("request.parse", "invalid_input", z.prettifyError(parsed.error)) };
@@ -169,7 +169,7 @@ async function openTestHost(
     },
     plugin: () => Promise.reject(new Error("a channel builds on no other plugin")),
   };
-  const channel = (await plugin.create(plugin.options.parse(options), context)) as Channel<FastifyInstance>; // its kind is channel
+  const channel = (await plugin.create(plugin.options.parse(options), context)) as Channel<FastifyInstance>; // Its kind is channel.
   const host: ChannelHost<FastifyInstance> = {
     server,
     log: silentLog,
@@ -188,7 +188,7 @@ async function openTestHost(
   server.server.on("connection", (socket) => sockets.push(socket));
   const sent = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
   await server.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = server.server.address() as AddressInfo; // it listens on TCP
+  const { port } = server.server.address() as AddressInfo; // It listens on TCP.
   return { url: `http://127.0.0.1:${port}`, runs, sent, close: () => server.close() };
 }
 

@@ -32,7 +32,7 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** The event loop's own: time does not pass. */
+  /** Uses the real event loop; virtual time does not advance. */
   turn(callback: () => void): void {
     setImmediate(callback);
   }

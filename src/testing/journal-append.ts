@@ -113,7 +113,7 @@ export function appendCases(bench: JournalBench): void {
       await journal.release(ownership);
       const next = await claimWhenFree(journal, "worker-2");
       assert.equal((await journal.append([{ ownership: next.ownership, events }])).size, 0);
-      // Word for word the same: whoever takes it for its own lost response believes that it still owns the run.
+      // Identical to the owner's append: a worker that takes it for its own lost response would believe that it still owns the run.
       assert.deepEqual([...(await journal.append([{ ownership, events }]))], [ownership]);
       assert.equal((await journal.read(ownership.run, 0, 10)).length, 2);
     });

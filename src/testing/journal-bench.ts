@@ -64,7 +64,7 @@ export async function claimed(journal: Journal, rest: Partial<Enqueue> = {}): Pr
 export function eventsAfter(ownership: Ownership, bodies: readonly EventBody[]): RunEvent[] {
   return bodies.map((body, index) => {
     const event = { ...body, run: ownership.run, seq: ownership.head + 1 + index, at: 1_700_000_000_000 + index };
-    return event as RunEvent; // completed above
+    return event as RunEvent; // Completed above.
   });
 }
 
@@ -98,7 +98,7 @@ export async function put(
 export const finish = (journal: Journal, ownership: Ownership): Promise<boolean> =>
   put(journal, ownership, [end], { state: "done" });
 
-/** Claims until there is something: leases expire by the engine's clock, which a test cannot move. */
+/** Claims until it succeeds: leases expire by the engine's clock, which a test cannot move. */
 export async function claimWhenFree(journal: Journal, worker: string): Promise<Claim> {
   for (;;) {
     const [claim] = await journal.claim(worker, 1);

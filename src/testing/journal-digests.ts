@@ -14,7 +14,7 @@ interface Ended {
   readonly model?: string;
   readonly code?: "llm_error";
   readonly ms?: number;
-  /** Tokens read at one USD per million. */
+  /** Input tokens at one USD per million. */
   readonly millions?: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -180,7 +180,7 @@ export function digestCases(bench: JournalBench): void {
       const run = await ended(journal, { input: "first words", output: "", tenant });
       const row = await journal.get(run);
       const events = await journal.read(run, 0, 100);
-      const again = endOfRun({ run, request: row?.request ?? { agent: "a", input: {} } }, events) as EndOfRun; // it has ended
+      const again = endOfRun({ run, request: row?.request ?? { agent: "a", input: {} } }, events) as EndOfRun; // The run has ended.
       await journal.keepDigest(run, { ...again, text: "other words" });
       const found = async (text: string) => (await journal.list({ tenant, text })).runs.length;
       assert.deepEqual([await found("first"), await found("other")], [0, 1]);

@@ -3,7 +3,7 @@ import type { Journal } from "../core/journal/journal.ts";
 import type { KeyValues } from "../core/journal/key-values.ts";
 import { freshName, type JournalBench } from "./journal-bench.ts";
 
-/** Small values of plugins, where the engine keeps them. */
+/** Small values for plugins, where the engine stores them. */
 export function keyValueCases(bench: JournalBench): void {
   describe("key values", () => {
     let journal: Journal;

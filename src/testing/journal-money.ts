@@ -26,7 +26,7 @@ const refused: EventBody = {
 };
 const ended: EventBody = { type: "run.finished", finish: "stop", output: "", usage: {}, rounds: 1, timing: noTiming };
 
-/** Sums of usage, and accounts of budgets. */
+/** Usage sums and budget accounts. */
 export function moneyCases(bench: JournalBench): void {
   describe("usage", () => {
     it("is summed with the events that tell it, by any of its keys, and outlives the runs", async () => {
@@ -232,7 +232,7 @@ export function moneyCases(bench: JournalBench): void {
   });
 }
 
-/** A run whose appends say what their events cost. */
+/** A run whose appends include the cost of their events. */
 async function billed(journal: Journal, tenant: string, more: Parameters<typeof claimed>[1] = {}) {
   const { ownership, request } = await claimed(journal, { tenant, ...more });
   const billing = new Billing({ tenant, request });

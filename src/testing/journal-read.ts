@@ -92,7 +92,7 @@ export function readCases(bench: JournalBench): void {
       for (const listener of [journal, await bench.reopen()]) {
         const { ownership } = await claimed(journal);
         const event = hinted(listener, (hint) => hint.events(ownership.run));
-        await listener.read(ownership.run, 0, 1); // as readers do: hints are of what comes after it
+        await listener.read(ownership.run, 0, 1); // As readers do: hints refer to what comes after.
         await put(journal, ownership, [text("x")]);
         await event;
         const signal = hinted(listener, (hint) => hint.signals?.(ownership.run) ?? false);
@@ -195,7 +195,7 @@ export function readCases(bench: JournalBench): void {
         assert.deepEqual(await other.enqueue(enqueueing({ tenant, key, claimFor: "w" })), { run, existing: true });
         assert.equal(await other.get(run), undefined);
       }
-      // Nobody else's key, and no other key.
+      // Another tenant's key, or another key, is not affected.
       assert.equal((await other.enqueue(enqueueing({ tenant: `${tenant}2`, key: named }))).existing, false);
       assert.equal((await other.enqueue(enqueueing({ tenant, key: freshName("key") }))).existing, false);
       assert.equal((await other.list({ tenant })).runs.length, 1);

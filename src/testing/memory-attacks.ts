@@ -1,6 +1,6 @@
 import type { MemoryPlace } from "../core/ports/memory-owners.ts";
 
-/** Queries that try to be more than words: the syntax of search engines, of SQL, and text that is hard to read. */
+/** Queries that are more than words: search engine and SQL syntax, and malformed text. */
 export function* attacks({ tenant, owner }: MemoryPlace): Generator<string> {
   const words = ["tea", "secret", "shared", "words", "東京", "größe"];
   const syntax = [

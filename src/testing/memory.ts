@@ -12,7 +12,7 @@ export interface MemorySubject {
 }
 
 let count = 0;
-/** Stores may be shared by the cases. */
+/** Unique names, because cases may share a store. */
 const fresh = (kind: string): string => `${kind}-${process.pid}-${++count}`;
 
 /** The contract of every memory, as mocha cases. */

@@ -25,7 +25,7 @@ interface CalledTool<Input> {
   readonly call: (input: Input, context: never) => Promise<unknown>;
 }
 
-/** Calls of tools are numbered within their generation when it is played. */
+/** Tool calls are numbered within their generation when played. */
 function sayCall<Input>(tool: CalledTool<Input>, input: NoInfer<Input>): Scripted;
 function sayCall(index: number, name: string, input: unknown, id?: string): Scripted;
 function sayCall(first: number | { readonly name: string }, second: unknown, third?: unknown, id?: string): Scripted {
@@ -50,7 +50,7 @@ export const say = {
   reasoning: (text: string, more: { signature?: string; part?: number } = {}): Scripted => ({
     deltas: [{ type: "reasoning", text, ...more }],
   }),
-  /** A complete call at once: by index and name, or of a tool, whose arguments are then typed. */
+  /** A complete call: by index and name, or by tool, whose arguments are then typed. */
   call: sayCall,
   /** The object an agent answers with. */
   object: <Output>(_agent: { readonly "~spec"?: { readonly output: Output } }, object: NoInfer<Output>): Scripted => ({

@@ -47,7 +47,7 @@ export function providerContract(name: string, subject: ProviderSubject): void {
     before(async () => {
       server.listen(0, "127.0.0.1");
       await once(server, "listening");
-      const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
+      const { port } = server.address() as AddressInfo; // It listens on a port.
       provider = await subject.create({ baseUrl: `http://127.0.0.1:${port}`, key });
     });
     after(async () => {
@@ -205,7 +205,7 @@ const context = (signal: AbortSignal = new AbortController().signal): Generation
   timeouts: { connect: 5_000, firstChunk: 5_000, idle: 5_000, total: 20_000 },
 });
 
-/** Without line breaks at the end, which complete nothing. */
+/** Without trailing line breaks, which do not complete anything. */
 const lengthOf = (body: string | Uint8Array): number =>
   typeof body === "string" ? Buffer.byteLength(body.trimEnd()) : body.length;
 

@@ -12,7 +12,7 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Writes events; those of one call reach followers as one batch. */
   emit(...events: EventBody[]): void;
-  /** The next signal of this kind sent to the run. */
+  /** The next signal of this kind that the run receives. */
   received(kind: Signal["kind"]): Promise<Signal>;
 }
 
@@ -44,7 +44,8 @@ export const timing: Timing = {
 export function emit(entry: Entry, bodies: readonly EventBody[]): void {
   for (const body of bodies) {
     if (body.type === "text.delta") entry.output += body.text;
-    entry.events.push({ ...body, run: entry.row.run, seq: ++entry.row.head, at: Date.now() } as RunEvent); // a body and its place make an event
+    // Body and position make up an event.
+    entry.events.push({ ...body, run: entry.row.run, seq: ++entry.row.head, at: Date.now() } as RunEvent);
   }
   entry.row.asking += questionsOpened(entry.events.slice(entry.events.length - bodies.length));
   entry.row.updatedAt = Date.now();

@@ -108,7 +108,7 @@ export class ScriptedRuns implements Runs {
     return { events: rest.slice(0, limit), ...(rest.length > limit && last ? { next: last.seq } : {}) };
   }
 
-  /** Scripted runs are not watched. */
+  /** Scripted runs have no feed items. */
   async *feed({ signal }: FeedQuery = {}): AsyncGenerator<readonly FeedItem[]> {
     yield [{ type: "feed.opened", at: Date.now() }];
     if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));

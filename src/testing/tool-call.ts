@@ -46,7 +46,7 @@ export async function callTool(
   return { output, progress };
 }
 
-/** The context of a call that nobody watches. */
+/** The context of a call that nobody follows. */
 export function silentToolContext(): ToolContext {
   const id = `call_${++calls}`;
   return {
@@ -66,7 +66,7 @@ export function silentToolContext(): ToolContext {
     record: () => {},
     budget: () => ({ maxToolCalls: 64 }),
     spent: () => {},
-    // Nobody is there to answer.
+    // There is nobody to answer.
     transfer: async (agent) => {
       throw new VenturiError("test.context", "tool_failed", `this test has no agent "${agent}"`);
     },
@@ -83,7 +83,7 @@ export function toolNamed(source: Tool | ToolSource, name: string): Tool {
   throw new VenturiError("test.context", "tool_not_found", `no tool "${name}" among ${names}`);
 }
 
-/** The input as the tool's schema makes it; throws for one that does not fit. */
+/** The input after validation by the tool's schema; throws if it does not fit. */
 async function checkedInput(tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
   const result = await schemaOf(tool)["~standard"].validate(input);
   if (result.issues === undefined) return result.value;
@@ -95,7 +95,7 @@ async function checkedInput(tool: Tool, input: Readonly<Record<string, unknown>>
 export function schemaOf(tool: Tool): Schema<unknown, Record<string, unknown>> {
   if (isSchema(tool.parameters)) return tool.parameters as Schema<unknown, Record<string, unknown>>;
   try {
-    return z.fromJSONSchema(tool.parameters as never) as unknown as Schema<unknown, Record<string, unknown>>; // a JSON Schema enters here
+    return z.fromJSONSchema(tool.parameters as never) as unknown as Schema<unknown, Record<string, unknown>>; // May be a JSON Schema.
   } catch (thrown) {
     throw wrap("tool.define", thrown, "config_invalid");
   }

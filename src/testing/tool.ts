@@ -117,7 +117,7 @@ function cancels(sample: ToolSample, source: () => Tool | ToolSource): void {
     const start = performance.now();
     controller.abort(new Error("cancelled by the contract"));
     assert.ok((await outcome) !== undefined, "a cancelled call rejects");
-    // Not in a second: other programs may have the processor.
+    // A generous bound: other programs may use the CPU.
     assert.ok(performance.now() - start < 10_000);
   });
 

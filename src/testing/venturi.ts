@@ -6,16 +6,16 @@ import { type Generation, ScriptedModel } from "./model.ts";
 import { silentToolContext } from "./tool-call.ts";
 
 export interface TestVenturi extends Venturi {
-  /** What the model was asked, generation by generation. */
+  /** Requests to the model, generation by generation. */
   readonly requests: readonly GenerationRequest[];
-  /** Throws unless every scripted generation was asked for. */
+  /** Throws unless every scripted generation was requested. */
   assertUsed(): void;
 }
 
-/** Keys that no request is sent with: every model is the scripted one. */
+/** Placeholder keys that are never sent: every model is the scripted one. */
 const keys = { ANTHROPIC_API_KEY: "scripted", OPENAI_API_KEY: "scripted", GEMINI_API_KEY: "scripted" };
 
-/** `openVenturi` with a script in place of every model: agents and tools are your own, nothing leaves the process. */
+/** `openVenturi` with a script in place of every model: your own agents and tools, and nothing leaves the process. */
 export async function testVenturi({
   script,
   ...app
@@ -30,7 +30,7 @@ export async function testVenturi({
   return { ...venturi, requests: model.requests, assertUsed: () => model.assertUsed() };
 }
 
-/** A context to call a tool with in a test: `await refund.call({ amount: 5 }, toolContext({ userId: "u1" }))`. */
+/** A context for calling a tool in a test: `await refund.call({ amount: 5 }, toolContext({ userId: "u1" }))`. */
 export const toolContext = <Context>(
   context: Context,
   more: Partial<ToolContext<Context>> = {},

@@ -7,13 +7,13 @@ import type { RunRow } from "../../core/run/run-row.ts";
 import { type Dataset, type Place, refuse } from "./read.ts";
 import type { Expected, Item } from "./schema.ts";
 
-/** One thing to be tried: a recorded run, or an input. */
+/** One case to run: a recorded run, or an input. */
 export interface Case {
   readonly id: string;
   readonly place: Place;
   readonly expect: Expected;
   readonly note?: string;
-  /** Of a recorded run: its id, and it as exported, after those of its conversation. */
+  /** For a recorded run: its id, and its export after those of its conversation. */
   readonly run?: string;
   readonly recordings: readonly string[];
   readonly input?: RunInput;
@@ -29,7 +29,7 @@ export interface RunSource {
   readonly now: number;
 }
 
-/** The cases of a set. Looks up every run first and rejects with all that is wrong, so that nothing is half run. */
+/** The cases of a set. Looks up all runs first and rejects with everything that is wrong, so that nothing is run in part. */
 export async function casesOf(set: Dataset, source: RunSource): Promise<Case[]> {
   const problems: string[] = [];
   const found: Omit<Case, "id">[] = [];
@@ -101,7 +101,7 @@ function fromFiles(pattern: string, shared: Omit<Case, "id">, { set, place, prob
   });
 }
 
-/** An export has one run after the other, each with its heading; the last one is meant. */
+/** Splits an export of several runs, each with its heading; the last is the run itself. */
 export function splitRuns(text: string): string[] {
   const runs: string[][] = [];
   for (const line of text.split("\n")) {
@@ -139,14 +139,14 @@ async function selected(
   let cursor: string | undefined;
   do {
     const page = await source.list({ ...query, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
-    // Forks and called agents are no traffic of their own.
+    // Forks and called agents are not user traffic.
     rows.push(...page.runs.filter(({ request }) => request.fork === undefined && request.parent === undefined));
     cursor = page.cursor;
   } while (cursor !== undefined && rows.length < limit);
   return rows.slice(0, limit);
 }
 
-/** The run as exported, after the runs of its conversation that came before. */
+/** The run's export, after the earlier runs of its conversation. */
 export async function recordingsOf(row: RunRow, source: RunSource): Promise<string[]> {
   const before: string[] = [];
   let cursor: string | undefined;

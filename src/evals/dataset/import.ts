@@ -5,13 +5,13 @@ import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 const op = "dataset.import";
 
 export interface ImportedCases {
-  /** Lines of a set. */
+  /** Entries of the set. */
   readonly items: readonly Readonly<Record<string, unknown>>[];
-  /** What has no counterpart here, one line each. */
+  /** What could not be imported, one line each. */
   readonly leftOut: readonly string[];
 }
 
-/** Reads cases of promptfoo (a configuration with `prompts` and `tests`) or of Inspect (JSON lines of `input` and `target`). */
+/** Imports cases of promptfoo (a configuration with `prompts` and `tests`) or Inspect (JSON lines of `input` and `target`). */
 export function importCases(file: string, text: string): ImportedCases {
   try {
     return [".jsonl", ".ndjson"].includes(extname(file)) ? inspectCases(text) : promptfooCases(parse(text) as unknown);
@@ -26,7 +26,7 @@ const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** An input is what the prompt's template gives for a test's variables. Assertions that are expectations here become those. */
+/** The input is the prompt template filled with a test's variables. Assertions with an equivalent become expectations. */
 function promptfooCases(value: unknown): ImportedCases {
   const config = fieldsOf(value);
   const leftOut: string[] = [];
@@ -71,7 +71,7 @@ function expectationOf(type: unknown, wanted: unknown): Fields | undefined {
 const special = new Set("\\^$.|?*+()[]{}");
 const literal = (text: string): string => [...text].map((each) => (special.has(each) ? `\\${each}` : each)).join("");
 
-/** `{{name}}`, and nothing else of the template language. */
+/** Replaces `{{name}}`; nothing else of the template language. */
 function filled(template: string, vars: Fields): string {
   return template
     .split("{{")
@@ -86,7 +86,7 @@ function filled(template: string, vars: Fields): string {
     .join("");
 }
 
-/** One sample a line. A target that is a list has several right answers, of which a set has one; it is left out. */
+/** One sample per line. A target that is a list means several right answers, of which a set supports only one; it is left out. */
 function inspectCases(text: string): ImportedCases {
   const leftOut: string[] = [];
   const items = text.split("\n").flatMap((line, index) => {

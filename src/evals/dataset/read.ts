@@ -20,7 +20,7 @@ export interface Dataset extends Settings {
   readonly items: readonly { readonly item: Item; readonly place: Place }[];
 }
 
-/** Reads a set of YAML or JSON lines. Rejects with all its mistakes, each with line and column; nothing is looked up yet. */
+/** Reads a set from YAML or JSON lines. Rejects with all mistakes, each with line and column; looks nothing up yet. */
 export function readDataset(file: string, text: string): Dataset {
   if (Buffer.byteLength(text) > mostBytes) throw new VenturiError(op, "too_large", `${file} has more than 16 MiB`);
   const reading = new Reading(file);
@@ -46,7 +46,7 @@ export function readDataset(file: string, text: string): Dataset {
   };
 }
 
-/** One error for all mistakes, one line each. */
+/** Throws one error with all mistakes, one line each. */
 export function refuse(problems: readonly string[]): void {
   if (problems.length === 0) return;
   throw new VenturiError(op, "invalid_input", problems.join("\n"), { details: { problems: problems.slice(0, 100) } });
@@ -55,7 +55,7 @@ export function refuse(problems: readonly string[]): void {
 interface Entry {
   readonly value: unknown;
   readonly place: Place;
-  /** Of a value inside. */
+  /** Location of a value inside. */
   at(path: readonly PropertyKey[]): Place;
 }
 
@@ -120,7 +120,7 @@ class Reading {
     try {
       JSON.parse(line);
     } catch {
-      // YAML's reader says where, and reads the rest of what is JSON all the same.
+      // The YAML reader reports the position, and can still read the valid part.
       const { entry, failed } = this.#document(line, index);
       if (!failed) this.problems.push(`${entry.place}: is no JSON`);
       return entry;
@@ -143,7 +143,7 @@ class Reading {
   }
 }
 
-/** Where the value begins; of one that is not there, what should have it. */
+/** Where the value begins; for a missing one, where its parent begins. */
 function offsetOf(root: unknown, path: readonly PropertyKey[]): number {
   let node: Node | undefined = isNode(root) ? root : undefined;
   for (const part of path) {
@@ -154,7 +154,7 @@ function offsetOf(root: unknown, path: readonly PropertyKey[]): number {
   return node?.range?.[0] ?? 0;
 }
 
-/** `expect.calls[0].name` as its parts. */
+/** Splits `expect.calls[0].name` into its parts. */
 const pathOf = (path: string): PropertyKey[] =>
   path
     .replaceAll("[", ".")

@@ -9,7 +9,7 @@ import { Duration } from "../../core/values/units.ts";
 const text = z.string().min(1);
 const name = z.string().regex(/^[\w.-]{1,100}$/, "letters, digits, _, . and - (at most 100)");
 
-/** Read now, so that a mistake in it has its place, and nothing is half run. */
+/** Compiled now, so that a mistake is reported with its position and nothing is run in part. */
 const pattern = z.string().superRefine((source, context) => readable(() => patternOf(source), context));
 const jsonSchema = z
   .record(z.string(), z.unknown())
@@ -31,7 +31,7 @@ const moment = z.union([
     .refine(({ at }) => !Number.isNaN(at), "neither a duration such as 7d nor a date"),
 ]);
 
-/** Runs of the journal: all that is said must fit. */
+/** Selects runs of the journal that match all of this. */
 const Selection = z.strictObject({
   agent: text.exactOptional(),
   session: text.exactOptional(),
@@ -62,7 +62,7 @@ export type Expected = z.output<typeof Expected>;
 
 const common = { id: name.exactOptional(), note: z.string().exactOptional(), expect: Expected.exactOptional() };
 
-/** By the key that tells them apart. */
+/** Kinds of entries, by the key that distinguishes them. */
 export const itemKinds = {
   run: z.strictObject({ run: text, ...common }),
   runs: z.strictObject({ runs: Selection, expect: Expected.exactOptional(), note: z.string().exactOptional() }),
@@ -109,7 +109,7 @@ const Threshold = z.strictObject({
   drop: z.number().min(0).max(1).exactOptional().describe("that the mean may lose against the baseline"),
 });
 
-/** Of the whole set; in JSON lines, the line with `venturi: dataset`. */
+/** Settings of the whole set; in JSON lines, the line with `venturi: dataset`. */
 export const Settings = z.strictObject({
   venturi: z.literal("dataset").exactOptional(),
   name: name.exactOptional(),

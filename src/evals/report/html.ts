@@ -8,7 +8,7 @@ export interface Report {
   readonly against: { readonly name: string; readonly items: readonly Measured[] } | undefined;
 }
 
-/** One file without scripts, fonts or pictures from elsewhere. */
+/** One self-contained file without external scripts, fonts or pictures. */
 export function htmlReport({ found, summary, against }: Report): string {
   const before = new Map(against?.items.map((item) => [item.id, item]));
   const state = summary.failures.length === 0 ? "passed" : "failed";
@@ -55,7 +55,7 @@ function measureRow({ name, mean, baseline, difference }: Summary["measures"][nu
   return `<tr class="dim"><th>${name === "cost" ? "cost, USD" : name}</th><td class="n">${mean.toFixed(digits)}</td>${more}<td></td></tr>`;
 }
 
-/** The interval from -1 to 1, with zero in the middle. */
+/** Draws the interval from -1 to 1, with zero in the middle. */
 function bar({ mean, low, high }: { readonly mean: number; readonly low: number; readonly high: number }): string {
   const x = (value: number) => (60 + Math.max(-1, Math.min(1, value)) * 58).toFixed(1);
   return `<svg width="120" height="12" role="img" aria-label="${intervalText({ mean, low, high })}"><line x1="60" x2="60" y1="0" y2="12" class="zero"/><line x1="${x(low)}" x2="${x(high)}" y1="6" y2="6" class="range"/><circle cx="${x(mean)}" cy="6" r="3"/></svg>`;

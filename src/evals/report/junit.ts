@@ -2,7 +2,7 @@ import type { RunSet } from "../scoring/run-set.ts";
 import type { Summary } from "../stats/compare.ts";
 import { escapeMarkup } from "./markup.ts";
 
-/** A test case per item and repetition, and one per scorer for what its threshold says. */
+/** A test case per item and repetition, and one per scorer for its threshold. */
 export function junitXml(found: RunSet, summary: Summary): string {
   const items = found.items.map((item) => {
     const bad = Object.entries(item.scores).filter(([, { score }]) => score < 0.5);

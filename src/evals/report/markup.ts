@@ -6,7 +6,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** For text and attributes of HTML and XML, without the control characters that XML has no place for. */
+/** Escapes text and attributes of HTML and XML; drops control characters, which XML does not allow. */
 export function escapeMarkup(text: string): string {
   let clean = "";
   for (const sign of text.toWellFormed()) {

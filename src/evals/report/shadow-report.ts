@@ -6,14 +6,14 @@ import { meanOf } from "../stats/bootstrap.ts";
 import { type Summary, summarize } from "../stats/compare.ts";
 
 export interface ShadowReport {
-  /** Entry of `models`, and the model it was tried on. */
+  /** Entry of `models`, and the model used by the shadow. */
   readonly model: string;
   readonly by: string;
   readonly found: RunSet;
   readonly summary: Summary;
 }
 
-/** Live runs with their shadows, for each pair of models. A shadow is the candidate, the live run the baseline. */
+/** Compares live runs with their shadows, per pair of models. The shadow is the candidate, the live run the baseline. */
 export async function shadowReports(
   journal: Journal,
   { model, since }: { readonly model?: string | undefined; readonly since: number },
@@ -23,7 +23,7 @@ export async function shadowReports(
     if (key > `${keyBefore(since)}0`) break;
     const parsed = ShadowNote.safeParse(found.shadow);
     if (!parsed.success || (model !== undefined && parsed.data.model !== model)) continue;
-    // People say what they think later than the shadow ends.
+    // Read now: people give feedback later than the shadow ends.
     const ratings = found.feedback.flatMap(({ score }) => score ?? []);
     const rating = ratings.length === 0 ? {} : { rating: meanOf(ratings) };
     notes.push({ ...parsed.data, live: { ...parsed.data.live, ...rating } });

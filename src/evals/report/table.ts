@@ -3,7 +3,7 @@ import { figure, intervalText, type Summary, signed } from "../stats/compare.ts"
 
 const shown = 10;
 
-/** For the terminal. */
+/** The results as text for the terminal. */
 export function tableText(found: RunSet, summary: Summary, against: string | undefined): string {
   const head = ["", "mean", ...(against === undefined ? [] : [against, "difference", "95 % interval", ""]), "items"];
   const rows = summary.scorers.map(({ scorer, mean, baseline, difference, verdict, items }) => [

@@ -7,13 +7,13 @@ interface JudgeParts {
   readonly runs: Pick<Runs, "start" | "follow">;
   /** Idempotency key of the judged run. */
   readonly key: string;
-  /** Is told what the judging cost. */
+  /** Called with the cost of judging. */
   spent(cost: number | undefined): void;
 }
 
 /**
- * An agent as a judge, in runs of its own. With a rubric alone it gives a score; pairwise it compares the answer with the
- * other one in both orders, and an opinion that depends on the order counts as a tie.
+ * An agent as a judge, in runs of its own. With only a rubric it gives a score; pairwise it compares the answer with the other in both
+ * orders, and a verdict that depends on the order counts as a tie.
  */
 export const judgeWith =
   (parts: JudgeParts): Judge =>
@@ -68,7 +68,7 @@ async function answerOf(
   throw new VenturiError("eval.judge", "internal", `the run ${run} of the judge ended without its end`);
 }
 
-/** Models like to say something before their JSON. */
+/** Finds the JSON in an answer: models like to add text before it. */
 function objectIn(object: unknown, text: string): Record<string, unknown> {
   try {
     const found: unknown = object ?? JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));

@@ -6,21 +6,21 @@ import { canonicalJson } from "../../core/values/canonical-json.ts";
 export interface Outcome {
   readonly run: string;
   readonly ok: boolean;
-  /** Code of the error of a failed run. */
+  /** Error code of a failed run. */
   readonly code?: string;
   readonly output: string;
   readonly object?: unknown;
   readonly calls: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
-  /** Calls that the recorded run never made, as far as they failed for it. */
+  /** Failed calls that the recorded run never made. */
   readonly unanswered: number;
-  /** From its first event to its last, ms. */
+  /** From first to last event, ms. */
   readonly ms: number;
   readonly tokens: number;
-  /** USD; undefined when a price is not known. */
+  /** USD; undefined if a price is unknown. */
   readonly cost: number | undefined;
 }
 
-/** Undefined for a run that has not ended. */
+/** Undefined if the run has not ended. */
 export function outcomeOf(events: readonly RunEvent[]): Outcome | undefined {
   const last = events.at(-1);
   if (last === undefined || !isTerminal(last)) return undefined;
@@ -41,5 +41,5 @@ export function outcomeOf(events: readonly RunEvent[]): Outcome | undefined {
   return { ...shared, ok: true, ...(last.object === undefined ? {} : { object: last.object }) };
 }
 
-/** Equal for calls of one tool with the same arguments, in whatever order their keys stand. */
+/** Equal for calls of a tool with the same arguments, in any key order. */
 export const callKey = (call: Outcome["calls"][number]): string => `${call.name} ${canonicalJson(call.arguments)}`;

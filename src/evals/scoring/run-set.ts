@@ -16,12 +16,12 @@ export const Measured = z.object({
     z.string(),
     z.object({ score: z.number(), why: z.string().exactOptional(), runs: z.array(z.string()).exactOptional() }),
   ),
-  /** Mean of what people said of the recorded run. */
+  /** Mean of people's ratings of the recorded run. */
   rating: z.number().exactOptional(),
 });
 export type Measured = z.output<typeof Measured>;
 
-/** What an eval found: one entry per item and repetition. Kept as a file, to compare others with. */
+/** The result of an eval: one entry per item and repetition. Stored as a file, for later comparisons. */
 export const RunSet = z.object({
   venturi: z.literal("runset"),
   set: z.string(),
@@ -31,7 +31,7 @@ export const RunSet = z.object({
   agent: z.string().exactOptional(),
   model: z.string().exactOptional(),
   scorers: z.array(z.string()),
-  /** Items that were left out because the budget was used up. */
+  /** Items left out because the budget was exhausted. */
   skipped: z.array(z.string()),
   items: z.array(Measured),
 });

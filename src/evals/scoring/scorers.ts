@@ -12,31 +12,31 @@ export interface Score {
   /** From 0 to 1. */
   readonly score: number;
   readonly why?: string;
-  /** Runs of a judge. */
+  /** Runs of the judge. */
   readonly runs?: readonly string[];
 }
 
-/** What is scored, and against what. */
+/** What is scored, and what it is compared with. */
 export interface Subject {
   readonly id: string;
   readonly asked: string;
   readonly expect: Expected;
   readonly outcome: Outcome;
-  /** Of the recorded run. */
+  /** The recorded run. */
   readonly recorded: Outcome | undefined;
-  /** The same item in the run set it is compared with. */
+  /** The same item in the results to compare with. */
   readonly other: { readonly output: string } | undefined;
 }
 
 export interface NamedScorer {
   readonly name: string;
-  /** Undefined: there is nothing to compare with, so the item does not count for this scorer. */
+  /** Undefined: nothing to compare with, so the item does not count for this scorer. */
   score(subject: Subject): Promise<Score | undefined> | Score | undefined;
 }
 
 export type Judge = (scorer: Extract<Scorer, { type: "judge" }>, subject: Subject) => Promise<Score | undefined>;
 
-/** Reads modules and compiles patterns first: a set with a broken scorer runs nothing. */
+/** Loads modules and compiles patterns first: a set with a broken scorer runs nothing. */
 export function openScorers(
   scorers: readonly Scorer[],
   { folder, judge }: { readonly folder: string; readonly judge: Judge },
@@ -45,7 +45,7 @@ export function openScorers(
     scorers.map(async (scorer): Promise<NamedScorer> => {
       const name = scorer.name ?? scorer.type;
       const score = await scoreOf(scorer, folder, judge);
-      // A run that failed answers nothing, whatever it said before.
+      // A failed run has no answer, whatever it said before.
       const counts = scorer.type === "latency" || scorer.type === "tokens" || scorer.type === "cost";
       return {
         name,
@@ -112,7 +112,7 @@ async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<Na
 
 const verdict = (good: boolean, why: string): Score => (good ? { score: 1 } : { score: 0, why });
 
-/** The share of calls that both made, order aside. */
+/** Share of the calls that both made, ignoring order. */
 function sameCalls(made: Outcome["calls"], wanted: Outcome["calls"]): Score {
   const left = wanted.map(callKey);
   const extra = made.map(callKey).filter((key) => {
@@ -126,7 +126,7 @@ function sameCalls(made: Outcome["calls"], wanted: Outcome["calls"]): Score {
   return { score: (made.length - extra.length) / most, why: why.slice(0, 500) };
 }
 
-/** The answer as JSON: its object, or its text read, also in a fence of Markdown. */
+/** The answer as JSON: its object, or its parsed text, with or without a Markdown fence. */
 function jsonOf({ object, output }: Outcome): unknown {
   if (object !== undefined) return object;
   const text = output.trim();
@@ -138,7 +138,7 @@ function jsonOf({ object, output }: Outcome): unknown {
   }
 }
 
-/** The first place where the value lacks what is wanted. Lists have to be as long. */
+/** The first path where the value differs from what is wanted. Lists must have the same length. */
 function missingIn(value: unknown, wanted: unknown, path: string): string | undefined {
   if (typeof wanted !== "object" || wanted === null)
     return value === wanted ? undefined : `${path} is ${JSON.stringify(value)}`;
@@ -154,7 +154,7 @@ function missingIn(value: unknown, wanted: unknown, path: string): string | unde
   return undefined;
 }
 
-/** The default export: a function of the subject that gives a number from 0 to 1, or `{ score, why }`. */
+/** Loads the default export: a function of the subject that returns a number from 0 to 1, or `{ score, why }`. */
 async function moduleScorer(path: string): Promise<NamedScorer["score"]> {
   const loaded = (await import(pathToFileURL(path).href).catch((cause: unknown) => {
     throw new VenturiError(op, "plugin_failed", `the scorer ${path} cannot be loaded: ${messageOf(cause)}`, { cause });

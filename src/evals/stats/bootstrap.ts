@@ -1,4 +1,4 @@
-/** Of a difference of means: the estimate, and the interval that covers the true one in 95 of 100 cases. */
+/** A difference of means and its 95 % confidence interval. */
 export interface Interval {
   readonly mean: number;
   readonly low: number;
@@ -8,17 +8,14 @@ export interface Interval {
 const resamples = 2_000;
 const seed = 20_260;
 
-/**
- * Paired bootstrap: items are drawn with replacement, both values of an item together. The same numbers in give the same
- * interval out. Undefined for no items.
- */
+/** Paired bootstrap: items are drawn with replacement, both values of an item together. Deterministic. Undefined without items. */
 export function pairedInterval(differences: readonly number[]): Interval | undefined {
   return interval((draw) => meanOf(drawn(differences, draw)), meanOf(differences));
 }
 
 /**
- * The difference of two means, second less first, of groups that are drawn whole: the runs of a session are not independent.
- * Undefined when either has no value.
+ * Interval for the difference of two means, second minus first, drawing whole groups: the runs of a session are not independent. Undefined
+ * when either has no value.
  */
 export function groupedInterval(
   first: readonly (readonly number[])[],
@@ -32,7 +29,7 @@ export function groupedInterval(
 export const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Whether the interval leaves out zero. */
+/** Whether the interval excludes zero. */
 export const isSure = (found: Interval | undefined): found is Interval =>
   found !== undefined && (found.low > 0 || found.high < 0);
 
@@ -47,7 +44,7 @@ function interval(resample: (draw: () => number) => number, mean: number): Inter
 const drawn = <T>(values: readonly T[], draw: () => number): T[] =>
   values.map((value) => values[Math.floor(draw() * values.length)] ?? value);
 
-/** mulberry32: small, and its period is long enough for some million draws. */
+/** mulberry32: small, with a period long enough for a few million draws. */
 function generator(start: number): () => number {
   let state = start;
   return () => {

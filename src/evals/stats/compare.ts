@@ -8,15 +8,15 @@ export interface ScorerSummary {
   readonly items: number;
   readonly mean: number;
   readonly baseline: number | undefined;
-  /** Of the difference to the baseline, over items that both have. */
+  /** Difference to the baseline, over items that both have. */
   readonly difference: Interval | undefined;
   readonly verdict: "better" | "worse" | "same" | "unknown";
-  /** Items that crossed 0.5. */
+  /** Items whose score crossed 0.5 downwards. */
   readonly fell: readonly string[];
   readonly rose: readonly string[];
-  /** Of a judge with people: how often they order two recorded runs alike, and over how many pairs. */
+  /** Agreement of a judge with people: how often they order two recorded runs alike, and over how many pairs. */
   readonly agreement?: { readonly share: number; readonly pairs: number };
-  /** Why it fails the eval. */
+  /** Why the scorer fails the eval. */
   readonly failures: readonly string[];
 }
 
@@ -30,13 +30,13 @@ export interface Summary {
   }[];
   readonly failed: number;
   readonly unanswered: number;
-  /** Reasons to exit with 1. */
+  /** Reasons to exit with status 1. */
   readonly failures: readonly string[];
 }
 
 /**
- * A scorer is worse when the whole 95 % interval of its paired difference lies below zero. So 2.5 % of comparisons of equal
- * things are called worse, for each scorer.
+ * A scorer counts as worse when the whole 95 % interval of its paired difference is below zero. So for each scorer 2.5 % of comparisons
+ * between equals are reported as worse.
  */
 export function summarize(
   found: Pick<RunSet, "items" | "scorers" | "skipped">,
@@ -110,7 +110,7 @@ function measure(
   };
 }
 
-/** The mean of an item's repetitions: they are not independent, so an item counts once. */
+/** Mean over an item's repetitions, which are not independent, so that an item counts once. */
 function byItem(items: readonly Measured[], read: (item: Measured) => number | undefined): Map<string, number> {
   const groups = Map.groupBy(items, ({ id }) => id);
   const means = [...groups].flatMap(([id, group]): [string, number][] => {
@@ -120,7 +120,7 @@ function byItem(items: readonly Measured[], read: (item: Measured) => number | u
   return new Map(means);
 }
 
-/** Independent of the scale that people rate on. A tie of the scorer counts half. */
+/** Independent of people's rating scale. A tie of the scorer counts half. */
 function agreementOf(recorded: readonly Measured[], scorer: string): ScorerSummary["agreement"] {
   const rated = recorded.flatMap(({ rating, scores }) => {
     const given = scores[scorer];

@@ -12,16 +12,16 @@ export interface SplitMemberReport {
   readonly member: string;
   readonly runs: number;
   readonly sessions: number;
-  /** Undefined where no run has it: an unknown price, no feedback. */
+  /** Undefined if no run has a value: unknown price, no feedback. */
   readonly means: Readonly<Record<SplitMeasure, number | undefined>>;
-  /** To the first member; of that one itself, none. */
+  /** Differences to the first member; the first has none. */
   readonly differences: Readonly<Record<SplitMeasure, Interval | undefined>>;
 }
 
 export interface SplitReport {
   readonly split: string;
   readonly members: readonly SplitMemberReport[];
-  /** There were more runs than were looked at. */
+  /** There were more runs than were examined. */
   readonly cut: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Seen {
 
 const mostRuns = 20_000;
 
-/** What became of the sessions of each member of a split. The one with the most runs comes first, and is compared with. */
+/** Compares the sessions of a split's members. The member with the most runs comes first and is the baseline. */
 export async function splitReport(journal: Journal, query: SplitQuery): Promise<SplitReport> {
   const seen: Seen[] = [];
   let cursor: string | undefined;
@@ -80,17 +80,17 @@ export async function splitReport(journal: Journal, query: SplitQuery): Promise<
 
 const mean = (values: readonly number[]): number | undefined => (values.length === 0 ? undefined : meanOf(values));
 
-/** The values of each session. */
+/** Values grouped by session. */
 const groups = (runs: readonly Seen[], measure: SplitMeasure): number[][] =>
   [...Map.groupBy(runs, ({ session }) => session).values()]
     .map((session) => session.flatMap(({ values }) => values[measure] ?? []))
     .filter((values) => values.length > 0);
 
-/** Undefined for a run that had no part in the split, was no traffic of its own, or that a person stopped. */
+/** Undefined for a run outside the split, one that is not user traffic, or one that a person cancelled. */
 async function seenIn(journal: Journal, row: RunRow, split: string): Promise<Seen | undefined> {
   const { request, outcome, run, tenant, session } = row;
   if (request.fork !== undefined || request.parent !== undefined || outcome === "cancelled") return undefined;
-  // A digest tells neither the split nor, on every engine, the rest.
+  // The digest has neither the split nor, on every engine, the rest.
   const events = await readHistory(journal, row);
   const member = events.flatMap((event) =>
     event.type === "round.started" && event.split?.of === split ? [event.split.chose] : [],
