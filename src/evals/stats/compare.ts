@@ -11,7 +11,7 @@ export interface ScorerSummary {
   /** Difference to the baseline, over items that both have. */
   readonly difference: Interval | undefined;
   readonly verdict: "better" | "worse" | "same" | "unknown";
-  /** Items whose score crossed 0.5 downwards. */
+  /** Items whose score fell below, or rose above, 0.5. */
   readonly fell: readonly string[];
   readonly rose: readonly string[];
   /** Agreement of a judge with people: how often they order two recorded runs alike, and over how many pairs. */

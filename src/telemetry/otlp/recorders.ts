@@ -102,7 +102,7 @@ export class ChunkRecorder {
     }
   }
 
-  /** The chunk's row if it is the newest; otherwise past the limit. */
+  /** The chunk's row if it is the newest; otherwise the index past the last row. */
   #rowOf(chunk: number): number {
     const { rows } = this;
     return rows.count > 0 && rows.index(rows.count - 1) === chunk ? rows.count - 1 : rows.count;
