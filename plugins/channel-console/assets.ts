@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** The bundled page, as the build left it beside this file. Held in memory: it is small, and nothing of a request names a path. */
+/** The bundled page, which the build put next to this file. Held in memory: it is small, and no request can name a path. */
 export function readAssets(
   path: string,
   settings: Readonly<Record<string, string>> = {},

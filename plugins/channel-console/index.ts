@@ -11,16 +11,16 @@ export default definePlugin({
   create: ({ path, traceUrl }): Channel<FastifyInstance> => ({
     mount({ server }) {
       const { page, files } = readAssets(path, { "trace-url": traceUrl ?? "" });
-      // The files hold no secrets. Everything the page shows comes from the API, which asks for the key.
+      // The files hold no secrets. Everything the page shows comes from the API, which requires the key.
       const route = { config: { open: true }, schema: { hide: true } };
       const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
         send({ request, reply, asset: page }, pageHeaders);
       server.get(path, route, (_request, reply) => reply.redirect(`${path}/`));
       server.get(`${path}/*`, route, (request, reply) => {
-        const name = (request.params as { "*": string })["*"]; // of the route's wildcard
+        const name = (request.params as { "*": string })["*"]; // From the route's wildcard.
         const file = files.get(name);
         if (file !== undefined) return send({ request, reply, asset: file }, fileHeaders);
-        // A page of the console has no dot in its path's last part unless an id does; a missing file is not a page.
+        // A missing file is not a page: paths of pages end with a dot only if an id does.
         if (/\.(?:js|css|map|png|svg|ico)$/.test(name)) return reply.callNotFound();
         return sendPage(request, reply);
       });
@@ -45,13 +45,10 @@ function send({ request, reply, asset }: Sending, headers: Readonly<Record<strin
   return reply.send(encoding === undefined ? asset.plain : asset[encoding]);
 }
 
-/** Names of files contain a hash of their content. */
+/** File names contain a hash of their content. */
 const fileHeaders = { "cache-control": "public, max-age=31536000, immutable" };
 
-/**
- * Trusted Types with no policy at all: a string can't become markup or code, not even by mistake. What the page shows is made
- * from text nodes.
- */
+/** Trusted Types without any policy: a string cannot become markup or code, not even by mistake. The page is built from text nodes. */
 const pageHeaders = {
   "content-security-policy": [
     "default-src 'none'",

@@ -1,6 +1,6 @@
 import type { Call, RunView } from "./view.ts";
 
-/** A call of one run beside its counterpart in the other. */
+/** A call of one run next to its counterpart in the other. */
 export interface Pair {
   readonly a: Call | undefined;
   readonly b: Call | undefined;
@@ -13,7 +13,7 @@ export interface RoundPair {
   readonly calls: readonly Pair[];
 }
 
-/** Two runs aligned by round; calls by name and order within it. */
+/** Aligns two runs by round, and calls by name and order within it. */
 export function alignRounds(a: RunView, b: RunView): RoundPair[] {
   const count = Math.max(a.rounds.length, b.rounds.length);
   return Array.from({ length: count }, (_, index) => {
@@ -36,7 +36,7 @@ function alignCalls(left: readonly Call[], right: readonly Call[]): Pair[] {
   return [...pairs, ...rest.map((b) => ({ a: undefined, b }))];
 }
 
-/** The text that a round said and kept. */
+/** A round's text that was not retracted. */
 function textOfRound(view: RunView, round: number | undefined): string {
   let text = "";
   for (const item of view.items) {

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../state/api-types.ts";
 
-/** A row of the event table: one event, or a stretch of deltas of the same kind. */
+/** A row of the event table: one event, or consecutive deltas of the same kind. */
 export interface EventRow {
   readonly first: RunEvent;
   last: RunEvent;
@@ -11,7 +11,7 @@ export interface EventRow {
 
 const folded = new Set(["text.delta", "reasoning.delta", "refusal.delta", "tool_call.delta", "tool.output"]);
 
-/** Adds an event to the rows. Runs of deltas become one row: ten thousand tokens are one line to a reader. */
+/** Adds an event to the rows. Consecutive deltas become one row: ten thousand tokens are one line to a reader. */
 export function addRow(rows: EventRow[], event: RunEvent): void {
   const last = rows.at(-1);
   if (last !== undefined && folded.has(event.type) && last.first.type === event.type && sameCall(last.first, event)) {
@@ -37,7 +37,7 @@ export const isMishap = ({ type, ...event }: RunEvent): boolean =>
   type === "tool_call.rejected" ||
   (type === "tool.finished" && "ok" in event && event.ok === false);
 
-/** One line that says what the event says. */
+/** The event summarised in one line. */
 export function lineOf(event: RunEvent): string {
   switch (event.type) {
     case "run.started":

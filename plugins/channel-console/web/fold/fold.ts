@@ -36,8 +36,8 @@ export function emptyView(run: string): RunView {
 }
 
 /**
- * Adds an event to the view, in constant time. An event that was seen before is ignored, so that a reader may resume anywhere.
- * Never throws: what an event refers to may be missing when its journal was cut.
+ * Adds an event to the view, in constant time. An event already seen is ignored, so that a reader may resume anywhere. Never throws: what
+ * an event refers to may be missing from a truncated journal.
  */
 export function fold(view: RunView, event: RunEvent): RunView {
   if (event.seq <= view.head) return view;
@@ -147,7 +147,7 @@ function start(view: RunView, event: EventOf<"run.started">): void {
   view.config = event.config;
   view.trace = event.trace;
   view.parent = event.parent;
-  view.fork = (event as { fork?: RunView["fork"] }).fork; // of a fork; older journals have none
+  view.fork = (event as { fork?: RunView["fork"] }).fork; // Set on forks; older journals have none.
   const { text, messages = [] } = event.input;
   for (const message of messages) {
     if (message.role === "system") continue;
@@ -211,7 +211,7 @@ function say(
   view.items.push({ kind, seq, round, attempt, text, at, endAt: at, open: true, retracted: undefined });
 }
 
-/** The first piece ends the wait for the provider. */
+/** The first delta ends the wait for the provider. */
 function touch(view: RunView, event: RunEvent): void {
   if (!isPiece(event)) return;
   view.deltas += 1;
@@ -324,7 +324,7 @@ function answer(view: RunView, event: EventOf<"approval.resolved" | "question.an
   if (!openQuestions(view).length && view.status === "waiting") view.status = "running";
 }
 
-/** A form sends all its fields, changed or not, in an order of its own. */
+/** Compares by value: a form sends all its fields, changed or not, in its own order. */
 function isSame(given: unknown, asked: unknown): boolean {
   if (given === undefined || given === asked) return true;
   if (typeof given !== "object" || typeof asked !== "object" || given === null || asked === null) return false;
@@ -350,7 +350,7 @@ function failAttempt(view: RunView, event: EventOf<"generation.failed">): void {
     attempt.endedAt = event.at;
   }
   closeSaid(view.items.at(-1));
-  // A person's stop ends the generation too; the run's end says who it was.
+  // A cancel also ends the generation; the run's end says who cancelled.
   if (event.error.code === "stream_interrupted") return;
   view.mishaps.push(event.seq);
   const retry = event.retryMs === undefined ? "" : ` Tries again in ${duration(event.retryMs)}.`;
@@ -403,7 +403,7 @@ function end(view: RunView, event: EventOf<"run.finished" | "run.failed">): void
     return;
   }
   view.error = event.error;
-  // What a person stopped has not failed.
+  // A cancelled run did not fail.
   view.status = event.error.code === "stream_interrupted" ? "cancelled" : "failed";
   if (view.status === "failed") view.mishaps.push(event.seq);
 }
@@ -429,7 +429,7 @@ const roundOf = (view: RunView, round: number): Round | undefined => {
   return last?.round === round ? last : view.rounds.find((each) => each.round === round);
 };
 
-/** A call named by a later event whose beginning is missing is made up from it. */
+/** If the beginning of a call is missing, it is created from a later event. */
 function callOf(view: RunView, event: RunEvent & { readonly call: string; readonly round: number }): Call {
   const known = view.calls.get(event.call);
   if (known !== undefined && event.type !== "tool_call.started") {

@@ -4,7 +4,7 @@ export interface HexLine {
   readonly text: string;
 }
 
-/** Sixteen bytes a line, as `hexdump -C` writes them, or as many as there is room for. */
+/** Formats bytes like `hexdump -C`: sixteen per line, or as many as fit. */
 export function hexLines(bytes: Uint8Array, offset: number, width = 16): HexLine[] {
   const lines: HexLine[] = [];
   for (let from = 0; from < bytes.length; from += width) {

@@ -11,7 +11,7 @@ export interface Medians {
   readonly rounds: number | undefined;
 }
 
-/** The middle of what is known; of two middles the mean. */
+/** The median of the known values; for an even count the mean of the middle two. */
 export function median(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined).sort((left, right) => left - right);
   const upper = known[Math.floor(known.length / 2)];
@@ -19,7 +19,7 @@ export function median(values: readonly (number | undefined)[]): number | undefi
   return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2;
 }
 
-/** What is usual for these runs, figure by figure: each is a median of its own, so the parts need not add up. */
+/** The agent's usual figures. Each is a separate median, so the parts need not add up. */
 export function mediansOf(digests: readonly Digest[]): Medians {
   const of = (value: (digest: Digest) => number | undefined) => median(digests.map(value));
   return {
@@ -27,7 +27,7 @@ export function mediansOf(digests: readonly Digest[]): Medians {
     ms: of(({ ms }) => ms),
     parts: Object.fromEntries(
       timeParts.map((part) => [part, of(({ timing }) => timing && (timing[timingKey(part)] ?? 0))]),
-    ) as Medians["parts"], // of every part
+    ) as Medians["parts"], // One entry per part.
     inputTokens: of(({ usage }) => usage?.inputTokens),
     outputTokens: of(({ usage }) => usage?.outputTokens),
     cost: of(({ cost }) => cost),

@@ -1,6 +1,6 @@
 import type { TimeSegment as Segment } from "venturi/client/times";
 
-/** Maps times to the width of the view, 0 to 1. Waits that dwarf everything else are folded to a mark of fixed width. */
+/** Maps times to the view's width, 0 to 1. Waits that dwarf everything else are collapsed to a mark of fixed width. */
 export interface Scale {
   readonly from: number;
   readonly to: number;
@@ -15,7 +15,7 @@ export function scaleOf(segments: readonly Segment[], from: number, to: number):
   const end = Math.max(to, from + 1);
   const long = foldsOf(segments, end - from);
   const foldable = long.reduce((sum, fold) => sum + fold.to - fold.from, 0);
-  // A run that did nothing but wait has nothing else to show.
+  // A run that only waited has nothing else to show.
   const folds = foldable < end - from - 1 ? long : [];
   const hidden = folds.length === 0 ? 0 : foldable;
   const shownTime = Math.max(1, end - from - hidden);
@@ -35,7 +35,7 @@ export function scaleOf(segments: readonly Segment[], from: number, to: number):
   return { from, to: end, folds, x };
 }
 
-/** Waits for people and pauses only: what a model or a tool took stays in proportion. */
+/** Only waits for people and pauses are collapsed; models and tools stay in proportion. */
 function foldsOf(segments: readonly Segment[], total: number): { from: number; to: number }[] {
   const waits = segments.filter(
     ({ part, from, to }) =>

@@ -2,21 +2,21 @@ import type { RunEvent } from "../state/api-types.ts";
 import { emptyView, fold } from "./fold.ts";
 import type { Attempt, Call, Item, RunView } from "./view.ts";
 
-/** Snapshots kept of one run. When there are more, every other one goes and they are taken half as often. */
+/** Maximum snapshots per run. When exceeded, every other one is dropped and they are taken half as often. */
 const most = 16;
 const firstDistance = 2_500;
 
-/** Copies of the fold at some of its events, so that going back folds a few thousand events and not all of them. */
+/** Copies of the view at some events, so that going back replays a few thousand events instead of all. */
 export class Snapshots {
   readonly #views: RunView[] = [];
   #distance: number;
 
-  /** `distance`: events between two snapshots, at first. */
+  /** `distance`: initial number of events between snapshots. */
   constructor(distance = firstDistance) {
     this.#distance = distance;
   }
 
-  /** To be called after each event with the fold of all so far. */
+  /** Call after each event with the current view. */
   note(view: RunView): void {
     if (view.head % this.#distance !== 0) return;
     this.#views.push(copyView(view));
@@ -26,7 +26,7 @@ export class Snapshots {
     this.#views.splice(0, this.#views.length, ...kept);
   }
 
-  /** The fold of the events up to `at`. `from` is an earlier fold that may be gone on with; it is changed. */
+  /** The view at event `at`. `from`: an earlier view to continue from; it is modified. */
   at(run: string, at: number, { events, from }: { events: readonly RunEvent[]; from: RunView | undefined }): RunView {
     const near = this.#views.findLast(({ head }) => head <= at);
     const isAhead = from !== undefined && from.head <= at && from.head >= (near?.head ?? 0);
@@ -39,7 +39,7 @@ export class Snapshots {
   }
 }
 
-/** What the fold changes is copied, and calls stay the same object in all places. Texts and arguments are shared. */
+/** Copies what folding modifies; a call stays the same object everywhere. Texts and arguments are shared. */
 function copyView(view: RunView): RunView {
   const calls = new Map<Call, Call>();
   const copyCall = (call: Call): Call => {

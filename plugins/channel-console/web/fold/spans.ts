@@ -1,4 +1,4 @@
-/** A span of the run's trace, as the service keeps it while the run is recent. Times in ms since the epoch. */
+/** A span of the run's trace, available while the run is recent. Times in ms since the epoch. */
 export interface Span {
   readonly id: string;
   readonly parent: string;
@@ -26,7 +26,7 @@ interface OtlpSpan {
   readonly attributes?: readonly { readonly key: string; readonly value?: Readonly<Record<string, unknown>> }[];
 }
 
-/** Spans of OTLP JSON as a tree in reading order: parents before children, siblings by their start. */
+/** Spans of OTLP JSON as a tree in display order: parents before children, siblings by start. */
 export function spansOf(trace: unknown): Span[] {
   const given = ((trace as Otlp).resourceSpans ?? []).flatMap(({ scopeSpans = [] }) =>
     scopeSpans.flatMap(({ spans = [] }) => spans),
@@ -41,7 +41,7 @@ export function spansOf(trace: unknown): Span[] {
     else siblings.push(span);
   }
   const ordered: Span[] = [];
-  // A stack, not recursion: a trace may be of any depth. Taken out, so that a circle ends.
+  // A stack instead of recursion: a trace may have any depth. Children are removed when visited, so that a cycle ends.
   const waiting = (children.get("") ?? []).map((span) => ({ span, depth: 0 })).reverse();
   children.delete("");
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -69,7 +69,7 @@ function toSpan(span: OtlpSpan): Span {
   };
 }
 
-/** Nanoseconds do not fit into a number: the microseconds are enough. */
+/** Nanoseconds exceed a number's precision; microseconds are enough. */
 const millis = (nanos: string | number | undefined): number => {
   const text = String(nanos ?? 0);
   return text.length <= 6 ? 0 : Number(`${text.slice(0, -6)}.${text.slice(-6)}`);

@@ -4,9 +4,9 @@ import type { Medians } from "./medians.ts";
 
 export interface Slower {
   readonly count: number;
-  /** Of the whole run. */
+  /** Usual duration of the whole run. */
   readonly usual: number;
-  /** What takes most of the difference. */
+  /** The part that makes up most of the difference. */
   readonly part: TimePart;
   readonly ms: number;
   readonly usualMs: number;

@@ -1,7 +1,7 @@
 import type { RunTimes } from "venturi/client/times";
 import type { ErrorBody, EventOf, Message, RunEvent, RunInput, RunStatus, Timing, Usage } from "../state/api-types.ts";
 
-/** What the page knows of a run: a fold of its events. Plain mutable data, so that a token costs no copy. */
+/** A run as the page shows it, folded from its events. Plain mutable data, so that a token costs no copy. */
 export interface RunView {
   run: string;
   agent: string;
@@ -18,22 +18,22 @@ export interface RunView {
   trace: string | undefined;
   parent: { readonly run: string; readonly call: string } | undefined;
   fork: { readonly run: string; readonly after: number } | undefined;
-  /** The conversation, in the order things happened. */
+  /** The conversation in chronological order. */
   items: Item[];
   rounds: Round[];
   calls: Map<string, Call>;
   times: RunTimes;
   usage: Usage | undefined;
-  /** What a fork took over; not in `usage`. */
+  /** Usage copied by a fork; not part of `usage`. */
   inherited: Usage | undefined;
   timing: Timing | undefined;
   finish: string | undefined;
   error: ErrorBody | undefined;
   output: string | undefined;
   object: unknown;
-  /** Pieces of text, reasoning and arguments so far: an estimate of the tokens while the run is under way. */
+  /** Deltas of text, reasoning and arguments so far: a token estimate while the run is active. */
   deltas: number;
-  /** Seqs of events that tell of something that went wrong. */
+  /** Seqs of events that report a problem. */
   mishaps: number[];
 }
 
@@ -46,7 +46,7 @@ export interface Round {
   readonly calls: Call[];
 }
 
-/** One try of a generation. */
+/** One attempt at a generation. */
 export interface Attempt {
   readonly round: number;
   readonly attempt: number;
@@ -84,7 +84,7 @@ export interface Call {
   readonly name: string;
   readonly seq: number;
   state: CallState;
-  /** The arguments as they stream; whole once `arguments` is set. */
+  /** The arguments as they stream; complete once `arguments` is set. */
   argumentsText: string;
   arguments: Readonly<Record<string, unknown>> | undefined;
   readonly startedAt: number;
@@ -102,7 +102,7 @@ export interface Call {
   attempts: number;
   idempotencyKey: string | undefined;
   usage: Usage | undefined;
-  /** The run it started, when it is an agent. */
+  /** The run it started, if the tool is an agent. */
   child: string | undefined;
   approval: Approval | undefined;
   retracted: string | undefined;
@@ -123,7 +123,7 @@ export interface Approval {
   readonly until: number | undefined;
   readonly reason: string | undefined;
   readonly origin: { readonly run: string; readonly call: string; readonly agent: string } | undefined;
-  /** What a tool asks, where it is not approval. */
+  /** A tool's question other than approval. */
   readonly question:
     | Pick<EventOf<"question.asked">, "kind" | "message" | "schema" | "choices" | "url" | "fallback">
     | undefined;
@@ -131,9 +131,9 @@ export interface Approval {
   approved: boolean | undefined;
   answer: string | undefined;
   by: string | undefined;
-  /** It covers the tool's other calls in this run. */
+  /** The answer covers the tool's other calls in this run. */
   forRun: boolean;
-  /** What a person changed the arguments to. */
+  /** The arguments after a person changed them. */
   edited: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -144,14 +144,14 @@ export type Item =
       readonly at: number;
       readonly message: Message;
       readonly steered: boolean;
-      /** Key that steered. */
+      /** Id of the key that sent it. */
       readonly by?: string | undefined;
     }
   | Said
   | { readonly kind: "call"; readonly seq: number; readonly call: Call }
   | Notice;
 
-/** A stretch of text, reasoning or refusal of one attempt. */
+/** Consecutive text, reasoning or refusal of one attempt. */
 export interface Said {
   readonly kind: "text" | "reasoning" | "refusal";
   readonly seq: number;

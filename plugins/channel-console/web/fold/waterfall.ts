@@ -5,9 +5,9 @@ import type { Attempt, Call, Round, RunView } from "./view.ts";
 export interface Bar {
   readonly kind: "run" | "round" | "arguments" | "queued" | TimePart;
   readonly from: number;
-  /** Undefined while it goes on. */
+  /** Undefined while in progress. */
   readonly to: number | undefined;
-  /** It went on beside what the run's time is charged to, such as a tool that began while the model still wrote. */
+  /** It ran in parallel to what the run's time is charged to, such as a tool that started while the model was still writing. */
   readonly beside?: true;
 }
 
@@ -29,10 +29,7 @@ export interface Row {
   readonly run: string | undefined;
 }
 
-/**
- * The run as a tree of rows in order: the run, its rounds, their generations and calls, and below a call that called a run the
- * rows of that one.
- */
+/** The run as a tree of rows in order: the run, its rounds, their generations and calls, and below a call the rows of the run it called. */
 export function rowsOf(view: RunView, called: ReadonlyMap<string, RunView> = new Map(), depth = 0): Row[] {
   if (view.head === 0) return [];
   const rows: Row[] = [
@@ -93,7 +90,7 @@ const plain = (row: Given): Row => ({
   ...row,
 });
 
-/** The run's own time between two moments: the same as in the ribbon, `why` and the list. */
+/** The run's time segments between two moments: the same as in the ribbon, `why` and the list. */
 function timesIn(view: RunView, from: number, to = Number.POSITIVE_INFINITY): readonly (TimeSegment & Open)[] {
   const { segments, now, at } = view.times;
   const all: (TimeSegment & Open)[] = segments.map((segment) => ({ ...segment, isOpen: false }));
@@ -113,10 +110,10 @@ const barOf = ({ part, from, to, isOpen }: TimeSegment & Open): Bar => ({
   to: isOpen && to === Number.POSITIVE_INFINITY ? undefined : to,
 });
 
-/** What holds up everything, whoever it is charged to. */
+/** Parts that delay everything, whatever they are charged to. */
 const outside: ReadonlySet<TimePart> = new Set(["blocked", "gc", "journal", "down", "hook", "client"]);
 
-/** Bars of what a call did in this time: charged to it, or beside something else. */
+/** Bars for a call's activity in this time: charged to it, or in parallel to something else. */
 const barsFor = (part: "tool" | "approval", segments: readonly (TimeSegment & Open)[]): Bar[] =>
   segments.map((segment) => {
     const bar = barOf(segment);

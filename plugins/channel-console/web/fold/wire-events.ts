@@ -1,6 +1,6 @@
 import type { RunEvent } from "../state/api-types.ts";
 
-/** The kind of delta that an event was made from; undefined for those that the loop itself writes. */
+/** The kind of delta an event was made from; undefined for events of the loop itself. */
 function kindOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case "text.delta":
@@ -28,8 +28,8 @@ interface Delta {
 }
 
 /**
- * The events that the deltas of an attempt became, by chunk and delta: `CHUNK.DELTA` → seq. The loop writes one event for a piece of
- * text, and for a call one when its name is known and one for each fragment, in the order of the wire.
+ * Maps the deltas of an attempt to events: `CHUNK.DELTA` → seq. The loop writes one event per piece of text, and for a call one when its
+ * name is known and one per fragment, in wire order.
  */
 export function eventsOfDeltas(
   chunks: readonly { readonly deltas: readonly unknown[] }[],
@@ -51,7 +51,7 @@ export function eventsOfDeltas(
   };
   for (const [chunk, { deltas }] of chunks.entries()) {
     for (const [index, delta] of deltas.entries()) {
-      const { type = "", text, name, arguments: written } = (delta ?? {}) as Delta; // as the service decoded it
+      const { type = "", text, name, arguments: written } = (delta ?? {}) as Delta; // As decoded by the service.
       const seq =
         type === "tool_call"
           ? next(type, (event) =>

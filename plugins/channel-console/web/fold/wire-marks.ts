@@ -1,11 +1,11 @@
 export interface WireMark {
   readonly from: number;
   readonly to: number;
-  /** The delta's value was not found as it is: all of the frame made it. */
+  /** The delta's value does not occur literally: the whole frame produced it. */
   readonly whole: boolean;
 }
 
-/** Which part of a frame's text a delta came from: where its text stands, as JSON writes it. */
+/** The part of a frame's text that a delta came from: where its value occurs, JSON-escaped. */
 export function bytesOfDelta(text: string, delta: unknown): WireMark {
   for (const value of valuesOf(delta)) {
     for (const written of [JSON.stringify(value).slice(1, -1), value, escaped(value)]) {
@@ -16,7 +16,7 @@ export function bytesOfDelta(text: string, delta: unknown): WireMark {
   return { from: 0, to: text.length, whole: true };
 }
 
-/** Longest first: the name of a call says more than its index. */
+/** Longest first: a call's name is more specific than its index. */
 function valuesOf(delta: unknown): string[] {
   if (typeof delta !== "object" || delta === null) return [];
   const { type: _, ...fields } = delta as Record<string, unknown>;
@@ -25,7 +25,7 @@ function valuesOf(delta: unknown): string[] {
     .sort((left, right) => right.length - left.length);
 }
 
-/** As servers write that escape everything beyond ASCII. */
+/** For servers that escape everything beyond ASCII. */
 const escaped = (value: string): string =>
   JSON.stringify(value)
     .slice(1, -1)

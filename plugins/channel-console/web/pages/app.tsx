@@ -46,10 +46,10 @@ const places: readonly { name: string; word: string; icon: IconName; scope: stri
   { name: "service", word: "Service", icon: "service", scope: "inspect", key: "s" },
 ];
 
-/** What has room at the bottom of a phone; the rest is among the commands. */
+/** Entries that fit at the bottom of a phone; the others are in the command palette. */
 const onPhones: ReadonlySet<string> = new Set(["chat", "runs", "sessions", "approvals"]);
 
-/** The first page that the key may use. */
+/** The first page the key may use. */
 const landing = (): string => places.find(({ scope }) => may(scope))?.name ?? "chat";
 
 function Shell(): JSX.Element {

@@ -25,7 +25,7 @@ import { ago, shortRun } from "../text/words.ts";
 const nameOf = ({ run, call }: Approval): string => `${run} ${call}`;
 const press = (act: string) => () => document.querySelector<HTMLElement>(`.question [data-act="${act}"]`)?.click();
 
-/** Everything that waits for a person, oldest first. */
+/** Everything waiting for a person, oldest first. */
 export function ApprovalsPage(): JSX.Element {
   const { data, error, loading, again } = useResource(
     (signal) => client.value.questions({ limit: 200, signal }),
@@ -53,7 +53,7 @@ export function ApprovalsPage(): JSX.Element {
   const wanted = query.value.get("question");
   const found = all.findIndex((question) => nameOf(question) === wanted);
   const at = wanted === null && receipts.value.length === 0 ? 0 : found;
-  // After an answer the next question waits until it is asked for, so that no second click or key reaches it.
+  // After an answer, the next question opens only on request, so that a second click or key cannot hit it.
   const current = all[at];
   const done = (question: Approval, word: string) => {
     answered.value = new Set([...answered.value, nameOf(question)]);
@@ -143,7 +143,7 @@ export function ApprovalsPage(): JSX.Element {
   );
 }
 
-/** Approvals that this key may give; what a tool asks has an answer of its own. */
+/** Whether it can be answered together with others: approvals this key may give, but not questions of tools. */
 const isTogether = ({ message, tenant }: Approval): boolean => message === undefined && mayFor(tenant, "approve");
 
 interface BatchBarProps {
@@ -153,7 +153,7 @@ interface BatchBarProps {
   readonly answer: (approved: boolean) => void;
 }
 
-/** Chooses all questions of one tool, and answers what is chosen. */
+/** Selects all questions of one tool, and answers the selected ones. */
 function BatchBar({ chosen, all, mark, answer }: BatchBarProps): JSX.Element | null {
   const tools = [...Map.groupBy(all.filter(isTogether), ({ name }) => name)].filter(([, same]) => same.length > 1);
   if (chosen.length === 0 && tools.length === 0) return null;

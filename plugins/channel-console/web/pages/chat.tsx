@@ -22,7 +22,7 @@ import { printable } from "../text/printable.ts";
 import { shortRun } from "../text/words.ts";
 import { Lazy } from "./lazy.tsx";
 
-/** Whether the time of the run under way is shown below the conversation. */
+/** Whether the current run's timeline is shown below the conversation. */
 const timelineOpen = signal(true);
 
 /** A conversation with an agent: `/chat/AGENT/SESSION`. */
@@ -45,7 +45,7 @@ export function ChatPage(): JSX.Element {
   return <Chat key={`${agent.name} ${session ?? ""}`} agent={agent.name} session={session} />;
 }
 
-/** Runs of a conversation that was started on this page, so that going to its address does not read them again. */
+/** Runs of conversations started on this page, so that navigating to their address does not load them again. */
 const started = new Map<string, readonly string[]>();
 
 function Chat({ agent, session }: { agent: string; session: string | undefined }): JSX.Element {
@@ -104,7 +104,7 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
       started.set(conversation, runs.value);
       if (session === undefined) go(to("chat", agent, conversation), "replace");
     } catch (thrown) {
-      // What is wrong with an input is said beside it.
+      // Problems of an input are shown next to it.
       if (fieldOf(thrown) === undefined) problem.value = thrown instanceof Error ? thrown.message : String(thrown);
       throw thrown;
     }

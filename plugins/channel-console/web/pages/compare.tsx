@@ -23,7 +23,7 @@ import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { ago, duration, short, shortRun } from "../text/words.ts";
 
-/** Two runs side by side: `/compare?a=RUN&b=RUN`. */
+/** Compares two runs side by side: `/compare?a=RUN&b=RUN`. */
 export function ComparePage(): JSX.Element {
   const a = query.value.get("a");
   const b = query.value.get("b");
@@ -147,7 +147,7 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
   );
 }
 
-/** The run in the middle of the agent's last ones, by duration: what is usual for it. */
+/** Offers the agent's run of median duration, as its usual one. */
 function MedianChoice({ run, runs }: { run: string; runs: readonly RunRow[] }): JSX.Element | null {
   const ended = runs.filter((row) => row.run !== run && row.status === "finished" && row.digest?.ms !== undefined);
   const middle = median(ended.map(({ digest }) => digest?.ms));
@@ -218,7 +218,7 @@ function OneRibbon({
   );
 }
 
-/** Instructions and options, which a fork may have changed. */
+/** Instructions and options, which a fork may change. */
 function Asked({ a, b }: { a: string; b: string }): JSX.Element | null {
   const [left, right] = [usePrompt(a, 1).data, usePrompt(b, 1).data];
   if (left === undefined || right === undefined) return null;

@@ -4,7 +4,7 @@ import { Mark } from "../parts/icon.tsx";
 import { refusal, useKey } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 
-/** Asks for a key of the service. */
+/** Asks for an API key. */
 export function KeyPage(): JSX.Element {
   const secret = useSignal("");
   const enter = (event: Event) => {

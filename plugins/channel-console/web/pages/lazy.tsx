@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
-/** A page whose script is loaded when it is opened. */
+/** A page whose script is loaded on first use. */
 export function Lazy({ load }: { load: () => Promise<ComponentType> }): JSX.Element {
   const state = useMemo(() => signal<{ Page?: ComponentType; failed?: boolean }>({}), []);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Pages and parts that are loaded when the first of them is opened: one file rather than many small ones.
+// Pages and parts loaded when the first of them is opened: one file rather than many small ones.
 export { ForkDialog } from "../parts/fork.tsx";
 export { Inspector } from "../parts/inspector.tsx";
 export { Unfolded } from "../parts/unfolded.tsx";

@@ -12,7 +12,7 @@ import { agents, hasKey } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { clockTime, shortRun } from "../text/words.ts";
 
-/** As a fork where it is one. The key is the shell's: it must not stand on a screen. */
+/** As a fork request if the run is one. The key comes from a shell variable, so that it does not appear on screen. */
 function curlOf({ agent, input, metadata, fork }: RunView, instructions: string | undefined): string {
   const body =
     fork === undefined
@@ -29,7 +29,7 @@ function curlOf({ agent, input, metadata, fork }: RunView, instructions: string 
   return `curl -N ${location.origin}${path}${key}${accept} -H "content-type: application/json" \\\n  -d '${quoted}'`;
 }
 
-/** What the run was asked with, and how to ask it again. */
+/** The run's request, and how to repeat it. */
 export function RequestView({ live }: { live: LiveRun }): JSX.Element {
   live.tick.value;
   const view = live.whole;

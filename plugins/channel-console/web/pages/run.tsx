@@ -42,7 +42,7 @@ const views = [
   { name: "request", word: "Request" },
 ] as const;
 
-/** One run: what was said, where its time went, its journal, its bytes. */
+/** One run: its conversation, time, events and bytes. */
 export function RunPage({ id }: { id: string }): JSX.Element {
   const live = useMemo(() => liveRun(id), [id]);
   useEffect(() => live.hold(), [live]);
@@ -59,7 +59,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
   const fork = mayHere("start") ? (after: number) => (forking.value = after) : undefined;
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
-  // From the list's own button: once the run is read.
+  // Opened from the list's edit button: start editing once the run is loaded.
   const wanted = query.value.get("edit") !== null && whole.endedAt !== undefined && fork !== undefined;
   useEffect(() => {
     if (!wanted) return;
@@ -123,7 +123,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** Whose it is, whether it is in line or being read before its first event, and what it cost at the end. */
+/** The run's row: its owner, whether it is queued or loading before its first event, and its cost at the end. */
 function useRow({ id, whole }: LiveRun): Resource<RunRow> {
   const phase = whole.head === 0 ? "new" : whole.endedAt === undefined ? "running" : "ended";
   return useResource(
@@ -276,11 +276,11 @@ function TraceView({
   );
 }
 
-/** Called runs that are shown below their calls. */
+/** Called runs shown below their calls. */
 const mostCalled = 12;
 const deepest = 3;
 
-/** The runs that this one's tools called, and those that they called, as far as they are shown. */
+/** The runs called by this one's tools, recursively, as far as they are shown. */
 function useCalled(view: RunView): ReadonlyMap<string, RunView> {
   const called = new Map<string, RunView>();
   const find = (of: RunView, depth: number) => {

@@ -25,7 +25,7 @@ interface Schedule {
   }[];
 }
 
-/** What starts by the clock: when next, and what came of it last. */
+/** Schedules: the next time, and the outcome of the last. */
 export function SchedulesPage(): JSX.Element {
   const resource = useResource(
     (signal) => client.value.request<{ schedules: Schedule[] }>({ op: "schedule.list", path: "/v1/schedules", signal }),

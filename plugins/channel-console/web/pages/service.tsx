@@ -79,7 +79,7 @@ interface ServiceView {
 
 type Sample = { readonly at: number } & Readonly<Record<string, number | undefined>>;
 
-/** How the service itself is. */
+/** State of the service. */
 export function ServicePage(): JSX.Element {
   const { data, error, loading } = useResource(
     (signal) => client.value.request<ServiceView>({ op: "service.get", path: "/v1/service", signal }),
@@ -247,7 +247,7 @@ export function ServicePage(): JSX.Element {
   );
 }
 
-/** Runs that no worker has taken up yet, of all processes. */
+/** Runs of all processes that no worker has claimed yet. */
 function queueWords({ ready, unexecutable }: NonNullable<ServiceView["backlog"]>): string {
   const stranded = unexecutable.map(({ agent, runs }) => `${runs} of ${agent}, which no process here has`);
   return [String(ready), ...stranded].join("; ");
@@ -256,7 +256,7 @@ function queueWords({ ready, unexecutable }: NonNullable<ServiceView["backlog"]>
 /** What a breaker means for the next call. */
 const breakerWords = { closed: "calls go through", "half-open": "the next call tries it", open: "calls are held back" };
 
-/** A breaker that half-opened stays so until somebody calls: nothing is wrong with it by then. */
+/** A half-open breaker stays so until the next call; nothing is wrong by then. */
 function Breaker({ state, leftMs }: { state: keyof typeof breakerWords; leftMs: number }): JSX.Element {
   const tone = { closed: "finished", "half-open": "waiting", open: "failed" }[state];
   return (
@@ -310,7 +310,7 @@ function Processes({ processes }: { processes: NonNullable<ServiceView["processe
   );
 }
 
-/** Workers that the journal knows: the processes above, and those of other replicas. */
+/** The journal's workers: the processes above, and those of other replicas. */
 function Replicas({
   replicas,
   processes,

@@ -25,7 +25,7 @@ type Turn = RunRow & {
   readonly error?: { readonly code: string };
 };
 
-/** One conversation: its turns as one transcript, or as the runs they are. */
+/** One conversation, as a transcript or as a list of runs. */
 export function SessionView({ session, tenant }: { session: string; tenant: string | null }): JSX.Element {
   useOwner(tenant ?? me.value.tenant);
   const asRuns = query.value.get("as") === "runs";
@@ -89,7 +89,7 @@ export function SessionView({ session, tenant }: { session: string; tenant: stri
 
 const shownAtFirst = 20;
 
-/** All turns, one after the other, each with the run it was. */
+/** All turns in sequence, each with its run. */
 function Transcript({ runs }: { runs: readonly string[] }): JSX.Element {
   const shown = useSignal(shownAtFirst);
   const hidden = Math.max(0, runs.length - shown.value);

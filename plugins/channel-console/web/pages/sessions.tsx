@@ -32,7 +32,7 @@ export function SessionsPage(): JSX.Element {
   return chosen === null ? <List /> : <SessionView key={chosen} session={chosen} tenant={query.value.get("tenant")} />;
 }
 
-/** Two tenants may use one name. */
+/** Includes the tenant, since two tenants may use the same name. */
 function addressOf(row: SessionRow | undefined): string {
   const tenant = row?.tenant === me.value.tenant ? undefined : row?.tenant;
   const words = new URLSearchParams({ session: row?.session ?? "", ...(tenant === undefined ? {} : { tenant }) });
@@ -113,7 +113,7 @@ function List(): JSX.Element {
   );
 }
 
-/** From the service's list of sessions, or from the sessions of its newest runs where it has none. */
+/** From the service's session list or, if it has none, from the sessions of the newest runs. */
 async function readSessions(q: string, signal: AbortSignal): Promise<readonly SessionRow[]> {
   const query = { limit: 200, ...(q === "" ? {} : { q }) };
   try {

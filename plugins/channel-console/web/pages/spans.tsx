@@ -15,7 +15,7 @@ import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration, short } from "../text/words.ts";
 
-/** Every span that was measured of the run, to the microsecond: chunks, accumulation, commits and deliveries too. */
+/** All spans of the run with microsecond times, including chunks, accumulation, commits and deliveries. */
 export function SpansView({ live }: { live: LiveRun }): JSX.Element {
   const { data, error, loading } = useResource(
     (signal) =>
@@ -37,7 +37,7 @@ export function SpansView({ live }: { live: LiveRun }): JSX.Element {
     );
   }
   const from = Math.min(...spans.slice(0, 50).map((span) => span.from));
-  // A reader may be served long after the run's end; the run is what the scale shows.
+  // A reader may be served long after the run's end; the scale covers the run only.
   const to = Math.max(from + 1, ...spans.filter(({ depth }) => depth === 0).map((span) => span.to));
   const scale = scaleOf([], from, to);
   const span = spans[chosen.value];

@@ -25,10 +25,10 @@ interface Report {
 const keys = ["model", "agent", "tenant", "key", "user", "day"] as const;
 type Key = (typeof keys)[number];
 const spans = { "1d": "a day", "7d": "a week", "4w": "four weeks" } as const;
-/** A longer list is for `venturi usage` or the CSV. */
+/** For more rows use `venturi usage` or the CSV. */
 const most = 200;
 
-/** What generations used and cost, by one key at a time: the sums of `/v1/usage`. */
+/** Usage and cost by one key at a time, from `/v1/usage`. */
 export function SpendPage(): JSX.Element {
   const by = useSignal<Key>("model");
   const since = useSignal<keyof typeof spans>("7d");
@@ -117,7 +117,7 @@ function Line({ name, figures }: { name: string; figures: Figures }): JSX.Elemen
   );
 }
 
-/** Small amounts keep two digits that say something. A sum that lacks some is marked. */
+/** Shows two significant digits for small amounts, and marks a sum with unknown parts. */
 function dollars({ cost, unpriced }: Figures): string {
   if (cost === undefined) return "unknown";
   const digits = cost === 0 || cost >= 1 ? 2 : Math.min(9, 1 - Math.floor(Math.log10(cost)));

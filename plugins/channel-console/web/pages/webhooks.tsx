@@ -30,7 +30,7 @@ interface Letter {
 
 const pathOf = (name: string, rest = ""): string => `/v1/webhooks/${encodeURIComponent(name)}${rest}`;
 
-/** Who is told of runs, and what did not get through. */
+/** Webhooks, and deliveries that failed. */
 export function WebhooksPage(): JSX.Element {
   const resource = useResource(
     (signal) => client.value.request<{ webhooks: Webhook[] }>({ op: "webhook.list", path: "/v1/webhooks", signal }),

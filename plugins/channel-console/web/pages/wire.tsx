@@ -42,7 +42,7 @@ const mostChunks = 1000;
 const mostShown = 2000;
 const pathOf = (run: string): string => `/v1/runs/${encodeURIComponent(run)}/wires`;
 
-/** The provider's bytes beside what they were decoded to. */
+/** The provider's bytes next to the deltas decoded from them. */
 export function WireView({ live }: { live: LiveRun }): JSX.Element {
   const { data, loading, error } = useResource(
     (signal) => client.value.request<{ wires: Kept[] }>({ op: "run.wires", path: pathOf(live.id), signal }),
@@ -112,7 +112,7 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
   );
 }
 
-/** Events between the beginning of an attempt and what ended it. */
+/** The events of one attempt. */
 function attemptEvents({ events }: LiveRun, { round, attempt }: Kept): readonly RunEvent[] {
   const from = events.findIndex(
     (event) => event.type === "round.started" && event.round === round && event.attempt === attempt,
@@ -143,7 +143,7 @@ interface ChunksProps {
   readonly kept: Kept;
   readonly form: "text" | "hex";
   readonly events: readonly RunEvent[];
-  /** The event whose bytes are asked for. */
+  /** The event whose bytes are requested. */
   readonly wanted: number | undefined;
 }
 
@@ -226,12 +226,12 @@ function Quirks({
   );
 }
 
-/** A delta that is pointed at marks the bytes it came from; bytes that are pointed at mark their deltas. */
+/** Pointing at a delta marks its bytes, and pointing at bytes marks their deltas. */
 interface ChunkProps {
   readonly run: string;
   readonly chunk: Chunk;
   readonly bytes: Uint8Array | undefined;
-  /** The events that its deltas became. */
+  /** The events made from its deltas. */
   readonly seqs: readonly (number | undefined)[];
   readonly wanted: number | undefined;
 }

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 const polite = signal("");
 const assertive = signal("");
 
-/** Says something to screen readers: what waits for a person at once, the rest when there is a pause. */
+/** Announces a text to screen readers; `assertive` interrupts, for what waits for a person. */
 export function announce(text: string, how: "polite" | "assertive" = "polite"): void {
   (how === "polite" ? polite : assertive).value = text;
 }
@@ -12,7 +12,7 @@ export function announce(text: string, how: "polite" | "assertive" = "polite"): 
 const shown = signal("");
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something to everyone, for a few seconds, wherever the page is then. */
+/** Shows a message to everyone for a few seconds, on any page. */
 export function toast(text: string): void {
   shown.value = text;
   announce(text, "assertive");

@@ -29,7 +29,7 @@ export interface ToolQuestion {
   readonly tenant?: string | undefined;
 }
 
-/** Answers what a tool asks: one of the choices, the fields of a form, a text, or that something was done elsewhere. */
+/** Answers a tool's question: a choice, a form, a text, or a confirmation that something was done elsewhere. */
 export function AnswerForm({
   question,
   answered,
@@ -125,12 +125,12 @@ export function AnswerForm({
   );
 }
 
-/** The schema as a form's, when it has fields. */
+/** The schema for a form, if it has fields. */
 function formOf(schema: ToolQuestion["schema"]): ToolSchema | undefined {
-  return schema !== undefined && typeof schema.properties === "object" ? (schema as ToolSchema) : undefined; // checked by the service
+  return schema !== undefined && typeof schema.properties === "object" ? (schema as ToolSchema) : undefined; // Checked by the service.
 }
 
-/** Text that is no JSON goes as it is, so that the service says what is wrong with it. */
+/** Text that is not JSON is sent unchanged, so that the service reports what is wrong. */
 function readTyped(text: string, schema: ToolQuestion["schema"]): unknown {
   if (schema === undefined) return text;
   try {

@@ -28,7 +28,7 @@ export interface AskedQuestion {
   readonly tenant?: string | undefined;
 }
 
-/** Approve, change the arguments and approve, or deny. Somebody else may be faster: then the answer says so. */
+/** Approve, approve with changed arguments, or deny. Reports if somebody else was faster. */
 export function ApprovalForm({
   question,
   answered,
@@ -42,7 +42,7 @@ export function ApprovalForm({
   const schema = schemaOf(question.name);
   const { held, busy, problem, give } = useAnswer(answered);
   const wrong = useSignal<FieldProblem | undefined>(undefined);
-  /** What was changed; undefined when nothing was. */
+  /** The changes; undefined if there are none. */
   const changed = () => {
     const before = draftOf(question.arguments, schema);
     if (!editing.value || Object.entries(draft.value).every(([name, text]) => text === before[name])) return undefined;
@@ -128,7 +128,7 @@ export function ApprovalForm({
 function schemaOf(tool: string): ToolSchema | undefined {
   for (const agent of agents.value) {
     const found = agent.tools.find(({ name }) => name === tool);
-    if (found !== undefined) return found.parameters as ToolSchema; // JSON Schema, as the service lists it
+    if (found !== undefined) return found.parameters as ToolSchema; // JSON Schema, as listed by the service.
   }
   return undefined;
 }

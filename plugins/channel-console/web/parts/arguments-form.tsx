@@ -17,7 +17,7 @@ export interface ToolSchema {
   readonly required?: readonly string[];
 }
 
-/** Each value as the person types it. */
+/** Each value as typed. */
 export type Draft = Readonly<Record<string, string>>;
 
 const isText = (value: unknown, schema: FieldSchema | undefined): boolean =>
@@ -31,7 +31,7 @@ export function draftOf(values: Readonly<Record<string, unknown>>, schema: ToolS
 const textOf = (value: unknown): string =>
   value === undefined ? "" : typeof value === "string" ? value : stringify(value, 0);
 
-/** The values typed. Fields left as they were keep their value; texts stay texts, all else is JSON. */
+/** Parses the typed values. Unchanged fields keep their value; strings stay strings, anything else is JSON. */
 export function readDraft(
   draft: Draft,
   original: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ function parse(name: string, text: string): unknown {
   }
 }
 
-/** What is wrong with one field, to be said beside it. */
+/** A problem with one field, shown next to it. */
 export class FieldError extends Error {
   readonly field: string;
 
@@ -70,14 +70,14 @@ export class FieldError extends Error {
   }
 }
 
-/** The field that an error is about: the form's own, or the service's. */
+/** The field an error is about, reported by the form or by the service. */
 export function fieldOf(thrown: unknown): string | undefined {
   if (thrown instanceof FieldError) return thrown.field;
   const input = thrown instanceof ClientError ? thrown.details?.input : undefined;
   return typeof input === "string" ? input : undefined;
 }
 
-/** Throws for the first field that must be filled and is not. */
+/** Throws for the first required field that is empty. */
 export function requireAll(draft: Draft, schema: ToolSchema | undefined): void {
   for (const name of schema?.required ?? []) {
     if ((draft[name] ?? "") === "") throw new FieldError(name, `${name} is missing`);
@@ -97,13 +97,13 @@ export const problemOf = (thrown: unknown): FieldProblem | undefined => {
 
 interface FormProps {
   readonly draft: Signal<Draft>;
-  /** Baseline for marking changed values; undefined: nothing is marked. */
+  /** Baseline for marking changed values; undefined: mark nothing. */
   readonly original: Readonly<Record<string, unknown>> | undefined;
   readonly schema: ToolSchema | undefined;
   readonly problem?: FieldProblem | undefined;
 }
 
-/** Arguments as fields from the tool's JSON Schema; changed ones are marked. */
+/** Renders arguments as form fields from the tool's JSON Schema; changed ones are marked. */
 export function ArgumentsForm({ draft, original, schema, problem }: FormProps): JSX.Element {
   const form = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -144,7 +144,7 @@ interface FieldProps {
   readonly text: string;
   readonly field: FieldSchema | undefined;
   readonly set: (name: string, text: string) => void;
-  /** The element that says what is wrong with it. */
+  /** Id of the element with the error message. */
   readonly wrong: string | undefined;
 }
 

@@ -12,11 +12,11 @@ interface BatchProps {
   readonly questions: readonly Approval[];
   readonly approved: boolean;
   readonly close: () => void;
-  /** Of each, with what became of it. */
+  /** Called for each question with its outcome. */
   readonly answered: (question: Approval, word: string) => void;
 }
 
-/** Several questions with one answer: what they cover is listed first, and they leave after the time to undo. */
+/** Answers several questions at once: lists what they cover first, and sends after the time to undo. */
 export function BatchDialog({ questions, approved, close, answered }: BatchProps): JSX.Element {
   const busy = useSignal(false);
   const reason = useSignal("");
@@ -37,7 +37,7 @@ export function BatchDialog({ questions, approved, close, answered }: BatchProps
     close();
   };
   const word = `${approved ? "Approve" : "Deny"} ${questions.length} ${questions.length === 1 ? "call" : "calls"}`;
-  // Whoever closes it takes the answer back; without that, leaving would send it.
+  // Closing takes the answer back; otherwise leaving would send it.
   const cancel = () => {
     held.takeBack();
     close();

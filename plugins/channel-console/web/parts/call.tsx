@@ -33,14 +33,14 @@ interface CallCardProps {
   readonly call: Call;
   readonly run: string;
   readonly frozen: boolean;
-  /** Changes when the call did. */
+  /** Changes with the call. */
   readonly version: number;
   readonly retracted: string | undefined;
   readonly selected: boolean;
   readonly select: (id: string) => void;
 }
 
-/** One tool call on a line: what, with which arguments, how it went, how long it took. */
+/** One tool call on a line: name, arguments, outcome, duration. */
 export const CallCard = memo(({ call, run, frozen, retracted, selected, select }: CallCardProps): JSX.Element => {
   const failed = call.state === "failed" || call.state === "rejected";
   const tone = retracted !== undefined ? "retracted" : failed ? "failed" : call.state;

@@ -22,11 +22,11 @@ export function Code({ text, language }: { text: string; language: string }): JS
   );
 }
 
-/** Loaded with the first code that is shown. */
+/** Loaded with the first code shown. */
 const highlighter = signal<typeof import("../text/highlight.ts") | undefined>(undefined);
 let asked = false;
 
-/** Tokens as spans. Text in a language that is not known, or too long, has one colour. */
+/** Tokens as coloured spans. Text that is too long, or in an unknown language, has one colour. */
 const Colored = memo(({ text, language }: { text: string; language: string }) => {
   if (!asked && language !== "") {
     asked = true;
@@ -34,7 +34,7 @@ const Colored = memo(({ text, language }: { text: string; language: string }) =>
       (loaded) => {
         highlighter.value = loaded;
       },
-      () => {}, // then code has one colour
+      () => {}, // Code then has one colour.
     );
   }
   const shown = printable(text);

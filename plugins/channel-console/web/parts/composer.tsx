@@ -21,12 +21,12 @@ interface ComposerProps {
   readonly send: (text: string, variables: Readonly<Record<string, unknown>> | undefined) => Promise<void>;
 }
 
-/** Where a person writes. Enter sends, Shift+Enter makes a line. */
+/** The message input. Enter sends, Shift+Enter inserts a line break. */
 export function Composer({ agent, running, send }: ComposerProps): JSX.Element {
   const text = useSignal("");
   const busy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const schema = agents.value.find(({ name }) => name === agent)?.inputs as ToolSchema | undefined; // JSON Schema
+  const schema = agents.value.find(({ name }) => name === agent)?.inputs as ToolSchema | undefined; // JSON Schema.
   const draft = useSignal<Draft>(schema === undefined ? {} : defaults(schema));
   const problem = useSignal<FieldProblem | undefined>(undefined);
   const blocked = running && !may("steer");
@@ -40,7 +40,7 @@ export function Composer({ agent, running, send }: ComposerProps): JSX.Element {
       if (!running) requireAll(draft.value, schema);
       await send(words, schema === undefined || running ? undefined : readDraft(draft.value, {}, schema));
     } catch (thrown) {
-      text.value = words; // nothing typed is lost; what is about no field is said by the page
+      text.value = words; // Keeps what was typed; the page shows errors that are not about a field.
       problem.value = problemOf(thrown);
     } finally {
       busy.value = false;

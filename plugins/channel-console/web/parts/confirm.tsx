@@ -5,15 +5,15 @@ import { Dialog, Problem } from "./dialog.tsx";
 interface Confirmation {
   readonly title: string;
   readonly text: string;
-  /** On the button that does it. */
+  /** Label of the confirming button. */
   readonly word: string;
-  /** What it throws is shown, and the question stays. */
+  /** Errors it throws are shown, and the dialog stays open. */
   readonly run: () => void | Promise<void>;
 }
 
 const open = signal<Confirmation | undefined>(undefined);
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation before something that cannot be undone. */
 export function confirm(question: Confirmation): void {
   open.value = question;
 }

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { LiveRun } from "../state/live.ts";
 import { Icon } from "./icon.tsx";
 
-/** Says when the page lost the service, and at which event it went on. */
+/** Shows when the connection was lost, and at which event it resumed. */
 export function Connection({ live }: { live: LiveRun }): JSX.Element | null {
   const state = live.connection.value;
   const { times, at } = live.resumed.value;

@@ -6,11 +6,11 @@ import { fetchContent } from "../state/content.ts";
 import { printable } from "../text/printable.ts";
 import { bytes } from "../text/words.ts";
 
-/** Only these are ever given to the browser as images. */
+/** Only these types are given to the browser as images. */
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const largest = 8_000_000;
 
-/** An image or file of a run: from the event itself or from the journal, never from an address. */
+/** An image or file of a run: from the event or the journal, never from a URL. */
 export function Content({ content, run }: { content: Item; run: string }): JSX.Element {
   const { mediaType, name, size } = content;
   const url = useSignal<string | undefined>(undefined);

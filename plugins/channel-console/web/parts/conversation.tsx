@@ -19,15 +19,15 @@ export interface ConversationProps {
   readonly live: LiveRun;
   readonly selected: string | undefined;
   readonly select: (id: string) => void;
-  /** Without the means to answer. */
+  /** Without controls for answering. */
   readonly quiet?: boolean;
-  /** Opens the dialog that changes what was said or found up to this event, and runs it again. */
+  /** Opens the dialog that edits the conversation up to this event and runs it again. */
   readonly edit?: ((after: number) => void) | undefined;
 }
 
 const mostShown = 150;
 
-/** What was said and done, in the order it happened. */
+/** The conversation in chronological order. */
 export function Conversation({ live, selected, select, quiet = false, edit }: ConversationProps): JSX.Element {
   live.tick.value;
   const { view } = live;
@@ -65,7 +65,7 @@ export function Conversation({ live, selected, select, quiet = false, edit }: Co
   );
 }
 
-/** The failure that ended the run, which its ending tells. */
+/** Whether it is the failure that ended the run, which the ending already shows. */
 const isLastWord = (item: Item, { items, error, status }: RunView): boolean =>
   status === "failed" &&
   item.kind === "notice" &&
@@ -73,7 +73,7 @@ const isLastWord = (item: Item, { items, error, status }: RunView): boolean =>
   item.event.type === "generation.failed" &&
   item.event.error.err === error?.err;
 
-/** The text that is the structured output, which is then shown once. */
+/** The text that equals the structured output, so that it is shown once. */
 function structuredAnswer({ object, items }: RunView): Item | undefined {
   if (object === undefined) return undefined;
   const last = items.findLast(({ kind }) => kind === "text");
@@ -96,7 +96,7 @@ const keyOf = (item: Item): string =>
 
 interface ItemProps extends ConversationProps {
   readonly item: Item;
-  /** What it is as structured output. */
+  /** The structured output. */
   readonly object: unknown;
 }
 
@@ -198,7 +198,7 @@ interface SaidProps {
   readonly size: number;
   readonly open: boolean;
   readonly retracted: string | undefined;
-  /** Of an ended run, whose answers can be rated. */
+  /** Set for an ended run, whose answers can be rated. */
   readonly run: string | undefined;
 }
 
@@ -239,7 +239,7 @@ function Reasoning({ item, open }: { item: Said; open: boolean }): JSX.Element {
   );
 }
 
-/** There is more to it than its line. */
+/** Whether the notice has details beyond its line. */
 const opens = ({ event }: Notice): boolean =>
   (event.type === "context.compacted" && event.summary !== undefined) ||
   (event.type === "memory.recalled" && event.notes.length > 0);

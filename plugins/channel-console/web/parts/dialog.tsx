@@ -7,16 +7,16 @@ interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   readonly children: ComponentChildren;
-  /** Buttons, after the one that closes it. */
+  /** Buttons after the close button. */
   readonly foot?: ComponentChildren;
-  /** On the button that closes it. */
+  /** Label of the close button. */
   readonly closeWord?: string;
   readonly className?: string;
-  /** Makes it a form, which Enter sends. */
+  /** Makes the dialog a form, submitted with Enter. */
   readonly submit?: (event: Event) => void;
 }
 
-/** A window in front of the page. Escape and its cross close it; so does a click beside it, where nothing typed is lost. */
+/** A modal dialog. Escape and the cross close it, and so does a click outside if nothing typed is lost. */
 export function Dialog({
   title,
   close,
@@ -59,7 +59,7 @@ export function Dialog({
   );
 }
 
-/** What went wrong, where it was asked for. */
+/** An error message, shown where the action was taken. */
 export const Problem = ({ text }: { text: string }): JSX.Element | null =>
   text === "" ? null : (
     <p class="problem" role="alert">

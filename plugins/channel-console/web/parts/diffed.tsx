@@ -5,10 +5,10 @@ import { printable } from "../text/printable.ts";
 import { short } from "../text/words.ts";
 
 const longestDiff = 20_000;
-/** More than a screen of text is folded. */
+/** Longer texts, more than a screen, are collapsed. */
 const folded = 1_500;
 
-/** Words that only one of the two has are marked, with a sign and not by colour alone. */
+/** Marks words that only one of the two has, with a sign and not by colour alone. */
 export function Diffed({ title, a, b }: { title: string; a: string; b: string }): JSX.Element | null {
   const changes = useMemo(
     () => (a.length + b.length > longestDiff ? undefined : diffWordsWithSpace(a, b, { timeout: 60 })),

@@ -11,7 +11,7 @@ export const Structured = ({ value }: { value: unknown }): JSX.Element => (
   </div>
 );
 
-/** How the run ended, or that its model has not begun to answer. */
+/** How the run ended, or that its model has not started answering. */
 export function Ending({ view, isShown }: { view: RunView; isShown: boolean }): JSX.Element | null {
   if (view.status === "cancelled") {
     const by = view.error?.details?.by;

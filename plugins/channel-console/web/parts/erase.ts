@@ -4,7 +4,7 @@ import { shortRun } from "../text/words.ts";
 import { toast } from "./announce.tsx";
 import { confirm } from "./confirm.tsx";
 
-/** Asks before an ended run is erased: events, bytes and digest. */
+/** Asks before erasing an ended run: events, bytes and digest. */
 export const askToErase = (run: string): void =>
   confirm({
     title: "Erase this run?",

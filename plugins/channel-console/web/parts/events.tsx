@@ -7,7 +7,7 @@ import { printable } from "../text/printable.ts";
 import { count, duration, short } from "../text/words.ts";
 import { Rows } from "./rows.tsx";
 
-/** The journal itself; runs of deltas are one line. */
+/** The run's events; consecutive deltas are one line. */
 export function EventTable({
   live,
   selected,

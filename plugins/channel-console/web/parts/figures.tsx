@@ -11,11 +11,11 @@ interface FiguresProps {
   readonly b: RunView;
   readonly ends: readonly number[];
   readonly usual: Medians | undefined;
-  /** USD, where prices are known. */
+  /** USD, if prices are known. */
   readonly costs: readonly [number | undefined, number | undefined];
 }
 
-/** Time, tokens and cost of two runs beside each other. */
+/** Time, tokens and cost of two runs side by side. */
 export function Figures({ a, b, ends, usual, costs }: FiguresProps): JSX.Element {
   const totals = [a.times.totals(ends[0]), b.times.totals(ends[1])] as const;
   const rows: readonly {

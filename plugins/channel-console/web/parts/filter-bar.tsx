@@ -20,7 +20,7 @@ const statusWords = {
   cancelled: "stopped",
 };
 
-/** What is shown, and in which order. All of it is in the address. */
+/** Filters and order of the list; all of it is in the address. */
 export function FilterBar({ rows }: { rows: readonly RunRow[] }): JSX.Element {
   const words = query.value;
   const status = words.get("status");
@@ -108,7 +108,7 @@ const Choice = ({ label, name, choices }: ChoiceProps): JSX.Element => (
   </select>
 );
 
-/** Words, and filters that complete themselves: names first, then values that are known. */
+/** Search box with filters that autocomplete: names first, then known values. */
 function SearchBox({ rows }: { rows: readonly RunRow[] }): JSX.Element {
   const text = useSignal<string | undefined>(undefined);
   const at = useSignal(-1);
@@ -186,7 +186,7 @@ function SearchBox({ rows }: { rows: readonly RunRow[] }): JSX.Element {
   );
 }
 
-/** Values that the page has seen. */
+/** Values seen on this page. */
 function valuesOf(rows: readonly RunRow[]): Readonly<Record<string, readonly string[]>> {
   const of = (value: (row: RunRow) => string | readonly string[] | undefined) =>
     [...new Set(rows.flatMap((row) => value(row) ?? []))].sort();

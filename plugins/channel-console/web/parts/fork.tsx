@@ -22,7 +22,7 @@ interface ForkProps {
   readonly close: () => void;
 }
 
-/** A new run from a step of this one, with changes. */
+/** Starts a new run from a step of this one, with changes. */
 export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
   const events = live.events.filter(({ type }) => steps.has(type));
   const nearest = events.filter(({ seq }) => seq <= after).at(-1)?.seq ?? 1;
@@ -66,7 +66,7 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
         runs.push((await client.value.request<{ run: string }>(call)).run);
       }
       close();
-      // Variants that were made before stay beside the new ones.
+      // Keeps earlier variants next to the new ones.
       const kept = query.value.get("a") === live.id ? (query.value.get("v") ?? query.value.get("b") ?? "") : "";
       const all = [...kept.split(",").filter(Boolean), ...runs].slice(-8);
       const words = new URLSearchParams({

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useTitle } from "../state/title.ts";
 
-/** The top of a page: what it is on the left, what can be done on the right. */
+/** Page header: title on the left, actions on the right. */
 export function Header({
   title,
   children,

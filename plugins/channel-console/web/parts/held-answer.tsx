@@ -4,22 +4,22 @@ import { useEffect, useRef } from "preact/hooks";
 import { ClientError } from "venturi/client";
 import { announce, toast } from "./announce.tsx";
 
-/** How long an answer can be taken back before it is sent, ms. */
+/** How long an answer can be undone before it is sent, ms. */
 const undo = 3_000;
-/** How long a question is on the screen before it can be answered, ms: a second click must not answer what slid under it. */
+/** How long a question must be visible before it can be answered, ms: a second click must not hit what slid under it. */
 const pause = 700;
 
 export interface Held {
-  /** False in the first moments, and while an answer is on its way. */
+  /** False at first, and while an answer is being sent. */
   readonly ready: boolean;
-  /** What was chosen and can still be taken back. */
+  /** The chosen answer while it can be undone. */
   readonly word: string | undefined;
   /** Sends after the time to undo. */
   hold(word: string, send: () => Promise<void>): void;
   takeBack(): void;
 }
 
-/** An answer leaves after a moment in which it can be undone; at once when its page is left. */
+/** Sends an answer after a delay in which it can be undone, or at once when the page is left. */
 export function useHeldAnswer(busy: Signal<boolean>): Held {
   const word = useSignal<string | undefined>(undefined);
   const shown = useSignal(false);
@@ -58,7 +58,7 @@ export function useHeldAnswer(busy: Signal<boolean>): Held {
 
 const taken = "Answered by somebody else";
 
-/** What became of an answer in a word, or why it did not arrive. Somebody else may have been faster. */
+/** The outcome of an answer in a word, or why it was not delivered. Somebody else may have been faster. */
 export async function deliver(
   word: string,
   send: () => Promise<unknown>,
@@ -76,11 +76,11 @@ interface Answering {
   readonly held: Held;
   readonly busy: Signal<boolean>;
   readonly problem: Signal<string>;
-  /** Holds an answer, then sends it and says what became of it. */
+  /** Holds an answer, sends it, and reports the outcome. */
   give(word: string, send: () => Promise<unknown>): void;
 }
 
-/** One question's answer, from the click to the receipt. */
+/** Handles one question's answer, from the click to the receipt. */
 export function useAnswer(answered: ((word: string) => void) | undefined): Answering {
   const busy = useSignal(false);
   const problem = useSignal("");

@@ -47,7 +47,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }): JS
   );
 }
 
-/** The mark of Venturi: a pipe that narrows, as a flow is measured. */
+/** Venturi's logo: a pipe that narrows, as used to measure flow. */
 export function Mark({ size = 20 }: { size?: number }): JSX.Element {
   return (
     <svg class="mark" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">

@@ -6,7 +6,7 @@ import type { Inspector, InspectorProps } from "./inspector.tsx";
 
 const loaded = signal<{ readonly Inspector?: typeof Inspector }>({});
 
-/** The inspector in the chat, which few open: its script is loaded with the first selection. */
+/** The inspector in the chat, which few open: loaded with the first selection. */
 export function InspectorLater(props: InspectorProps): JSX.Element {
   useEffect(() => {
     if (loaded.value.Inspector !== undefined) return;

@@ -23,7 +23,7 @@ export interface InspectorProps {
   readonly fork?: ((after: number) => void) | undefined;
 }
 
-/** Whatever is selected, in full. */
+/** Shows whatever is selected, in full. */
 export function Inspector({ live, selected, close, fork }: InspectorProps): JSX.Element {
   live.tick.value;
   return (
@@ -224,13 +224,13 @@ function CallDetails({ call, run, fork }: { call: Call; run: string; fork: Inspe
   );
 }
 
-/** Output that is JSON is shown as such. */
+/** Shows output as JSON if it is. */
 function Output({ text }: { text: string }): JSX.Element {
   if (/^\s*[{[]/.test(text) && text.length < 100_000) {
     try {
       return <Json value={JSON.parse(text)} />;
     } catch {
-      // then it is text
+      // Plain text then.
     }
   }
   const most = 50_000;

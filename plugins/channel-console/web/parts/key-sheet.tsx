@@ -11,7 +11,7 @@ const everywhere: readonly (readonly [string, string])[] = [
   ["Esc", "close what is open"],
 ];
 
-/** All keys: those of the page first. */
+/** All keyboard shortcuts, those of the page first. */
 export function KeySheet(): JSX.Element | null {
   return keySheetOpen.value ? <Open /> : null;
 }

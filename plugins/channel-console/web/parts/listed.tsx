@@ -9,15 +9,15 @@ interface ListedProps<T> {
   readonly resource: Pick<Resource<unknown>, "data" | "error" | "loading" | "again">;
   readonly items: readonly T[];
   readonly row: (item: T) => JSX.Element;
-  /** What is said when there is none, and how to get one. */
+  /** Text for an empty list, and a hint how to fill it. */
   readonly empty: string;
   readonly hint: ComponentChildren;
 }
 
-/** A page of panels, one for each thing that the service lists. */
+/** A page with a panel for each item of a list. */
 export function Listed<T>({ title, resource, items, row, empty, hint }: ListedProps<T>): JSX.Element {
   const { data, error, loading, again } = resource;
-  // The channel that lists them is added by what it lists.
+  // The channel behind the list only exists once something is configured for it.
   const isOff = error?.code === "not_found";
   const waits = data === undefined && loading;
   return (

@@ -7,9 +7,7 @@ import { printable } from "../text/printable.ts";
 import { Code } from "./code.tsx";
 import { memo } from "./memo.ts";
 
-/**
- * Markdown as elements made here: nothing is parsed as HTML. While text streams in, only its last block is lexed again.
- */
+/** Renders Markdown as elements: nothing is parsed as HTML. While text streams, only the last block is lexed again. */
 export function Markdown({ text, open = false }: { text: string; open?: boolean }): JSX.Element {
   const state = useRef<{ blocks: Blocks; taken: number } | undefined>(undefined);
   const lexed = useRef<{ text: string; at: number }>({ text: "", at: 0 });
@@ -18,14 +16,14 @@ export function Markdown({ text, open = false }: { text: string; open?: boolean 
   const { blocks } = state.current;
   blocks.push(text.slice(state.current.taken));
   state.current.taken = text.length;
-  // A long block that still grows is lexed a few times a second.
+  // A long block that still grows is lexed only a few times a second.
   const now = performance.now();
   const isDue = blocks.open.length < 2048 || now - lexed.current.at > 250 || !open;
   if (isDue) lexed.current = { text: blocks.open, at: now };
   else if (!blocks.open.startsWith(lexed.current.text)) lexed.current = { text: blocks.open, at: now };
   const tail = blocks.open.slice(lexed.current.text.length);
   return (
-    // dir="auto" stands on each block: on the whole text the browser would look for its direction at every block put in or taken out.
+    // dir="auto" is set per block: on the whole text the browser would recompute the direction at every change.
     <div class={open ? "prose open" : "prose"}>
       {blocks.closed.map((block, index) => (
         <Block key={index} text={block} />
@@ -66,7 +64,7 @@ function block(token: Token, depth: number): ComponentChildren {
       return <hr />;
     case "heading": {
       const { depth: level, tokens } = token as Tokens.Heading;
-      // The page has its own headings above: those of a text start below them.
+      // The page has its own headings above, so those of the text start lower.
       const Tag = `h${Math.min(6, level + 2)}` as "h3";
       return <Tag dir="auto">{inline(tokens, depth + 1)}</Tag>;
     }
@@ -176,7 +174,7 @@ function span(token: Token, depth: number): ComponentChildren {
   }
 }
 
-/** A link shows where it goes when its words say something else. */
+/** Shows a link's target if its text says something else. */
 function link({ href, raw }: Tokens.Link, children: ComponentChildren[]): ComponentChildren {
   const url = safeLink(href);
   if (url === undefined) return text(raw);
@@ -189,7 +187,7 @@ function link({ href, raw }: Tokens.Link, children: ComponentChildren[]): Compon
   );
 }
 
-/** Never fetched: an address in a model's text could carry out what it knows. */
+/** Never fetched: an image URL written by a model could leak what it knows. */
 function image({ href, text: alt }: Tokens.Image): JSX.Element {
   const url = safeLink(href);
   return (

@@ -1,6 +1,6 @@
 import { Component, type ComponentType, type FunctionComponent, h } from "preact";
 
-/** Renders again only when a prop is another value. Views are mutable, so pass what changes as a prop of its own. */
+/** Renders again only when a prop changed. Views are mutable, so pass changing values as separate props. */
 export function memo<Props extends object>(inner: FunctionComponent<Props>): ComponentType<Props> {
   return class Memo extends Component<Props> {
     override shouldComponentUpdate(next: Readonly<Props>): boolean {

@@ -14,10 +14,10 @@ interface Action {
   readonly run: () => void;
 }
 
-/** Actions of the page that is open, in words. */
+/** Actions of the open page, for the palette. */
 export const pageActions = signal<readonly Action[]>([]);
 
-/** Go anywhere, do anything: pages, agents, a run by its id, actions of the current page. */
+/** The command palette: pages, agents, a run by its id, actions of the current page. */
 export function Palette(): JSX.Element | null {
   if (!paletteOpen.value) return null;
   return <OpenPalette />;
@@ -138,12 +138,12 @@ function actionsFor(words: string): Action[] {
   return found;
 }
 
-/** Binds keys and commands to the page that is open, before it is painted; returns what unbinds them. */
+/** Binds keys and commands to the open page before it is painted; returns a function that unbinds them. */
 export function bindPage(actions: readonly (Action & { readonly key?: string })[]): () => void {
   pageActions.value = actions;
   pageKeys.value = Object.fromEntries(actions.flatMap(({ key, run }) => (key === undefined ? [] : [[key, run]])));
   return () => {
-    // The next page may have bound its own before this one is taken down.
+    // The next page may already have bound its own.
     if (pageActions.value !== actions) return;
     pageActions.value = [];
     pageKeys.value = {};

@@ -4,7 +4,7 @@ import type { LiveRun } from "../state/live.ts";
 import { client } from "../state/session.ts";
 import { Icon } from "./icon.tsx";
 
-/** Has the run wait after its round, or go on. */
+/** Pauses the run after its round, or resumes it. */
 export function PauseButton({ live }: { live: LiveRun }): JSX.Element {
   const [asked, ask] = useState<"pause" | "resume">();
   const { part, name } = live.whole.times.now;

@@ -11,7 +11,7 @@ import { Diffed } from "./diffed.tsx";
 import { Section } from "./inspector.tsx";
 import { Json, stringify } from "./json.tsx";
 
-/** What a round asked its model with, beside the round before. */
+/** The request of a round to its model, compared with the previous round. */
 export function PromptView({ live }: { live: LiveRun }): JSX.Element | null {
   const rounds = live.whole.rounds.map(({ round }) => round);
   const chosen = useSignal<number | undefined>(undefined);

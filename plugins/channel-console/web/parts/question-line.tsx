@@ -13,7 +13,7 @@ interface Marking {
   readonly mark: () => void;
 }
 
-/** One question of the inbox: who asks, for whom, and what its tool says should be seen first. */
+/** One question of the inbox: who asks, for whom, and the highlighted values. */
 export function QuestionLine({ question, marked, mark }: { question: Approval } & Marking): JSX.Element {
   const left = question.until === undefined ? undefined : question.until - slowClock.value;
   return (

@@ -10,7 +10,7 @@ const verdicts = [
   { label: "bad", score: -1, sign: "Bad" },
 ] as const;
 
-/** What people think of a run, or of what was said at an event of it. */
+/** Feedback on a run, or on what was said at one of its events. */
 export function Rating({ run, seq }: { run: string; seq?: number }): JSX.Element | null {
   const all = feedbackOf(run).value.filter((each) => each.seq === seq);
   const noting = useSignal(false);
@@ -22,7 +22,7 @@ export function Rating({ run, seq }: { run: string; seq?: number }): JSX.Element
   const own = all.at(-1);
   const note = (event: Event) => {
     event.preventDefault();
-    const text = new FormData(event.currentTarget as HTMLFormElement).get("note"); // the form it is bound to
+    const text = new FormData(event.currentTarget as HTMLFormElement).get("note"); // The form it is bound to.
     noting.value = false;
     if (typeof text !== "string" || text.trim() === "") return;
     give({

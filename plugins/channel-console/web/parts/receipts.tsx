@@ -12,7 +12,7 @@ export interface Receipt {
   readonly at: number;
 }
 
-/** What was answered here, newest first. */
+/** Answers given here, newest first. */
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }): JSX.Element | null {
   if (receipts.length === 0) return null;
   return (

@@ -25,18 +25,18 @@ export const partWords: Readonly<Record<TimePart, string>> = {
   runtime: "Venturi",
 };
 
-/** Where time is now, for a run under way; its end for one that ended. */
+/** The current time for an active run, the end time for an ended one. */
 export const endOf = (view: RunView, frozen: boolean): number =>
   view.endedAt ?? (frozen ? view.at : Math.max(view.at, fastClock.value));
 
-/** All segments up to now, the last one growing. */
+/** All segments up to `until`; the last one grows. */
 export function segmentsOf(view: RunView, until: number): readonly TimeSegment[] {
   const { segments, now } = view.times;
   const from = segments.at(-1)?.to ?? view.startedAt;
   return until > from && view.endedAt === undefined ? [...segments, { ...now, from, to: until }] : segments;
 }
 
-/** Each millisecond of the run in the colour of what it was spent on. */
+/** Each millisecond of the run in the colour of its activity. */
 export function Ribbon({ view, scale, end }: { view: RunView; scale: Scale; end: number }): JSX.Element {
   const segments = segmentsOf(view, end);
   const chosen = lit.value;
@@ -89,7 +89,7 @@ export const scaleFor = (view: RunView, end: number): Scale => scaleOf(segmentsO
 
 export const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
 
-/** The parts of a run's time as shares, for a row of a list. */
+/** Shares of a run's time, for a list row. */
 export function MiniRibbon({ timing }: { timing: Readonly<Partial<Record<string, number>>> }): JSX.Element {
   const shares = timeParts.map((part) => ({ part, ms: timing[timingKey(part)] ?? 0 }));
   const total = shares.reduce((sum, { ms }) => sum + ms, 0);

@@ -8,14 +8,14 @@ export interface RowsProps {
   readonly label: string;
   readonly count: number;
   readonly height: number;
-  /** -1: none. */
+  /** Index, or -1. */
   readonly selected: number;
   readonly choose: (index: number) => void;
   readonly row: (index: number) => ComponentChildren;
   readonly className?: string;
-  /** Makes rows links: another tab, the middle button and the address work as for any link. */
+  /** Makes rows links, so that new tabs, the middle button and copying the address work. */
   readonly href?: (index: number) => string;
-  /** The page's own list: `j` and `k` move in it from anywhere on the page. */
+  /** The page's main list: `j` and `k` move in it from anywhere. */
   readonly main?: boolean;
   /** Called when the last rows come into view. */
   readonly reachedEnd?: () => void;
@@ -23,7 +23,7 @@ export interface RowsProps {
 
 const overscan = 8;
 
-/** A list of any length of which only what is seen exists. One stop for Tab; arrows, j and k, Home and End move within. */
+/** A virtualised list. One tab stop; arrows, j and k, Home and End move within. */
 export function Rows(props: RowsProps): JSX.Element {
   const { label, count, height, selected, choose, row, className = "" } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -68,7 +68,7 @@ export function Rows(props: RowsProps): JSX.Element {
     cursor.value = selected;
     reveal(selected);
   }, [selected]);
-  // All rows have one height, so what is seen is a matter of division.
+  // All rows have the same height, so the visible range is a division.
   const first = Math.max(0, Math.floor(window.value.top / height) - overscan);
   const last = Math.min(count - 1, Math.ceil((window.value.top + window.value.height) / height) + overscan);
   const items = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
@@ -80,7 +80,7 @@ export function Rows(props: RowsProps): JSX.Element {
     const index = Math.min(count - 1, Math.max(0, to));
     cursor.value = index;
     reveal(index);
-    // The row exists once it was scrolled to.
+    // The row exists only after scrolling to it.
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${index}"]`)?.focus());
   };
   const onKeyDown = (event: KeyboardEvent) => {

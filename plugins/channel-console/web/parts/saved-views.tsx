@@ -26,13 +26,13 @@ function keep(next: readonly View[]): void {
   writeSetting("views", JSON.stringify(views.value));
 }
 
-/** Filters under a name. A view is an address, so a colleague can be sent it. */
+/** Named filters. A view is an address, so it can be shared. */
 export function SavedViews(): JSX.Element {
   const naming = useSignal(false);
   const now = query.value.toString();
   const save = (event: Event) => {
     event.preventDefault();
-    const name = new FormData(event.currentTarget as HTMLFormElement).get("name"); // the form it is bound to
+    const name = new FormData(event.currentTarget as HTMLFormElement).get("name"); // The form it is bound to.
     naming.value = false;
     if (typeof name !== "string" || name.trim() === "") return;
     keep([...views.value.filter((view) => view.name !== name.trim()), { name: name.trim(), query: now }]);

@@ -8,7 +8,7 @@ import { Icon } from "./icon.tsx";
 
 const speeds = [1, 4, 16] as const;
 
-/** Shows the run as it was at any event: drag, step, or play at the pace it had. */
+/** Shows the run at any event: drag, step, or play at the original pace. */
 export function Scrubber({ live }: { live: LiveRun }): JSX.Element | null {
   live.tick.value;
   const playing = useSignal(false);

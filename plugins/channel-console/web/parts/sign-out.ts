@@ -1,7 +1,7 @@
 import { forgetKey, me } from "../state/session.ts";
 import { confirm } from "./confirm.tsx";
 
-/** The key is in no other place: whoever signs out needs it again. */
+/** Asks first: the key is stored nowhere else, so it will be needed again. */
 export const askToSignOut = (): void =>
   confirm({
     title: "Sign out?",

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** The shape of what is being read. */
+/** Placeholder shape of content being loaded. */
 export function Skeleton({ rows }: { rows: number }): JSX.Element {
   return (
     <div class="skeleton" aria-busy="true" aria-hidden="true">

@@ -5,14 +5,14 @@ export interface SparkProps {
   readonly values: readonly (number | undefined)[];
   readonly form: (value: number) => string;
   readonly tone?: "plain" | "warm";
-  /** When the first value was taken, in words. */
+  /** When the first value was taken, as text. */
   readonly since: string | undefined;
 }
 
 const width = 200;
 const height = 36;
 
-/** A figure over the last hour, its newest value and its highest. Gaps are gaps. */
+/** A figure over the last hour with its newest and highest values. Gaps stay gaps. */
 export function Spark({ title, values, form, tone = "plain", since }: SparkProps): JSX.Element {
   const known = values.filter((value) => value !== undefined);
   const most = Math.max(0, ...known);
@@ -50,7 +50,7 @@ function pathOf(values: readonly (number | undefined)[], most: number): string {
     }
     const y = height - 2 - (most === 0 ? 0 : (value / most) * (height - 4));
     path += `${drawing ? "L" : "M"}${(at * step).toFixed(1)} ${y.toFixed(1)}`;
-    // A lone value is a dot.
+    // A single value is drawn as a dot.
     if (!drawing && values[at + 1] === undefined) path += "h0.5";
     drawing = true;
   }

@@ -12,7 +12,7 @@ const shapes: Readonly<Record<RunStatus, { icon: IconName | undefined; word: str
   cancelled: { icon: "stop", word: "Stopped" },
 };
 
-/** Shape, colour and word: never colour alone. `quiet`: the word stands beside it. */
+/** Shape, colour and word, never colour alone. `quiet`: the word is shown elsewhere. */
 export function Status({
   status,
   compact = false,

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { LiveRun } from "../state/live.ts";
 import { Icon } from "./icon.tsx";
 
-/** Keeps the end in view while text arrives, unless the reader has scrolled up: then a button goes to the latest. */
+/** Keeps the end in view while text arrives, unless the reader scrolled up; a button then leads to the latest. */
 export function StickyScroll({
   live,
   children,

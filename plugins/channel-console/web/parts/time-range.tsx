@@ -11,7 +11,7 @@ const spans: readonly (readonly [string, string])[] = [
   ["30d", "Last 30 days"],
 ];
 
-/** Since when and until when: a span up to now, or two dates. */
+/** Time range: a period up to now, or two dates. */
 export function TimeRange(): JSX.Element {
   const [since, until] = [query.value.get("since") ?? "", query.value.get("until") ?? ""];
   const open = useSignal(false);
@@ -56,7 +56,7 @@ const Moment = ({ label, name, value }: { label: string; name: string; value: st
   />
 );
 
-/** As the input writes it: in the reader's own time zone. */
+/** In the format of the input, in the reader's time zone. */
 function localOf(value: string): string {
   const at = momentOf(value, Date.now());
   if (at === undefined) return "";

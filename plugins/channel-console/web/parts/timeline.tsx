@@ -4,7 +4,7 @@ import type { LiveRun } from "../state/live.ts";
 import { endOf, Ribbon, scaleFor } from "./ribbon.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
-/** Ribbon and waterfall on one time scale; both grow while the run goes on. */
+/** Ribbon and waterfall on one time scale; both grow while the run is active. */
 export function Timeline({
   live,
   selected,
@@ -14,7 +14,7 @@ export function Timeline({
   selected: string | undefined;
   select: (id: string) => void;
 }): JSX.Element | null {
-  // Ten times a second while the run goes on: more is not seen.
+  // Ten updates a second while the run is active; more would not be noticed.
   const isLive = live.whole.endedAt === undefined && live.at.value === undefined;
   if (isLive) fastClock.value;
   if (!isLive || live.whole.head === 0) live.tick.value;

@@ -14,7 +14,7 @@ type Sums = TotalsView["all"];
 type Bar = TotalsView["times"][number];
 
 const groupings = ["agent", "tenant", "model", "key", "day", "cause"] as const;
-/** What a group's name filters by. */
+/** The filter for a group's name. */
 const filters: Readonly<Record<string, string>> = {
   agent: "agent",
   tenant: "tenant",
@@ -25,7 +25,7 @@ const filters: Readonly<Record<string, string>> = {
 
 const rate = ({ runs, failed }: Sums): string => (runs === 0 ? "–" : `${((failed / runs) * 100).toFixed(1)} %`);
 
-/** Sums of what the filters leave, in groups when asked; a stretch of the chart becomes the time range. */
+/** Totals of the filtered runs, optionally grouped; selecting a part of the chart sets the time range. */
 export function TotalsBar(): JSX.Element | null {
   const by = query.value.get("by") ?? "";
   const { data } = useResource(
@@ -122,7 +122,7 @@ function Groups({ groups, by }: { groups: TotalsView["groups"]; by: string }): J
   );
 }
 
-/** Runs over time. Dragging over it, or two clicks with the keyboard, sets the range. */
+/** Runs over time. Dragging, or two clicks with the keyboard, sets the range. */
 function Chart({ times }: { times: readonly Bar[] }): JSX.Element | null {
   const element = useRef<HTMLDivElement>(null);
   const drag = useSignal<readonly [number, number] | undefined>(undefined);

@@ -7,7 +7,7 @@ const template = document.querySelector<HTMLMetaElement>('meta[name="venturi-tra
 /** The id in `00-TRACE-SPAN-01`, or a trace id by itself. */
 const traceId = (trace: string): string => trace.split("-")[1] ?? trace;
 
-/** A run's trace where traces are seen: a link, when the console's `traceUrl` says where that is. */
+/** The run's trace id: a link if the console's `traceUrl` is configured. */
 export function TraceLink({ trace, short = false }: { trace: string; short?: boolean }): JSX.Element | null {
   const id = traceId(trace);
   const link =

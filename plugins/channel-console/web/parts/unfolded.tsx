@@ -7,7 +7,7 @@ import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { ago, shortRun } from "../text/words.ts";
 
-/** What is behind a notice that opens: the turns that a summary stands for, what was recalled. */
+/** Details of a notice: the turns replaced by a summary, or the recalled notes. */
 export function Unfolded({ event, view }: { event: Notice["event"]; view: RunView }): JSX.Element | null {
   if (event.type === "context.compacted") {
     return (
@@ -40,7 +40,7 @@ interface Earlier {
   readonly digest?: { readonly input?: string; readonly output?: string };
 }
 
-/** The turns that a summary stands for: of the session's runs before, and of what this run was given. */
+/** The turns replaced by a summary: of the session's earlier runs, and of this run's input. */
 function Folded({ event, view }: { event: EventOf<"context.compacted">; view: RunView }): JSX.Element {
   const { messages = 0, session: before = 0 } = event.range ?? {};
   const own = (view.input?.messages ?? []).slice(0, Math.max(0, messages - before));

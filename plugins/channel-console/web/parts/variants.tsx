@@ -10,7 +10,7 @@ import { count, duration, money, short, shortRun } from "../text/words.ts";
 import { endOf } from "./ribbon.tsx";
 import { Status } from "./status.tsx";
 
-/** What a run cost, once it has ended and where prices are known. */
+/** A run's cost, once it has ended and prices are known. */
 export function useCost({ id, whole }: LiveRun): number | undefined {
   const { data } = useResource(
     async (signal) =>
@@ -22,7 +22,7 @@ export function useCost({ id, whole }: LiveRun): number | undefined {
   return data?.digest?.cost;
 }
 
-/** All variants of a run beside each other: `?v=RUN,RUN`. One of them is compared in full. */
+/** All variants of a run side by side: `?v=RUN,RUN`. One of them is compared in full. */
 export function Variants({ a, b }: { a: string; b: string }): JSX.Element | null {
   const others = (query.value.get("v") ?? "").split(",").filter(Boolean);
   if (others.length < 2) return null;

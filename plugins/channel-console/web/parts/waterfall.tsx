@@ -12,7 +12,7 @@ import { Rows } from "./rows.tsx";
 
 export interface WaterfallProps {
   readonly view: RunView;
-  /** Runs that its tools called, by id. */
+  /** Runs called by its tools, by id. */
   readonly called?: ReadonlyMap<string, RunView>;
   readonly scale: Scale;
   readonly end: number;
@@ -22,7 +22,7 @@ export interface WaterfallProps {
 
 export const rowHeight = 28;
 
-/** The run as a tree over time: its rounds, their generations and calls. */
+/** The run as a tree over time: rounds, generations and calls. */
 export function Waterfall({ view, called, scale, end, selected, select }: WaterfallProps): JSX.Element {
   const rows = rowsOf(view, called);
   const choose = (row: Row | undefined) => {
@@ -106,7 +106,7 @@ function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): 
   );
 }
 
-/** After the bar, else before it, whichever has more room; on top of one that leaves none. Never over the row's name. */
+/** Places a figure after or before the bar, whichever has more room, or on top if neither has. Never over the row's name. */
 export function besideBar(left: number, right: number): { class: string; style: Readonly<Record<string, string>> } {
   const after = 1 - right;
   // A figure takes about 60 px.
@@ -118,7 +118,7 @@ export function besideBar(left: number, right: number): { class: string; style: 
   return { class: "wf-time before", style: { right: percent(1 - left), maxWidth: percent(left) } };
 }
 
-/** When tokens arrived: at most one mark a pixel, the brighter the more. */
+/** When tokens arrived: at most one mark per pixel, brighter for more. */
 function Ticks({ times, scale }: { times: readonly number[]; scale: Scale }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const first = times[0] ?? 0;

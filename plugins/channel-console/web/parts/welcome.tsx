@@ -3,7 +3,7 @@ import { agents } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { Icon } from "./icon.tsx";
 
-/** What an agent is and has, before the first message. */
+/** The agent's description and tools, before the first message. */
 export function Welcome({
   agent,
   send,

@@ -17,7 +17,7 @@ interface WhyProps {
   readonly row: RunRow | undefined;
 }
 
-/** The service's own answer to "why was it slow, why did it fail?", asked again when the run ends. */
+/** The service's answer to "why was it slow, why did it fail?", requested again when the run ends. */
 export function WhyLine({ run, ended, row }: WhyProps): JSX.Element | null {
   const { data } = useResource(
     (signal) => client.value.request<Why>({ op: "run.why", path: `/v1/runs/${encodeURIComponent(run)}/why`, signal }),

@@ -1,4 +1,4 @@
-/** The words of the public API that the page speaks. */
+/** Types of the public API that the page uses. */
 import type { EventOf } from "venturi/client";
 
 export type { AgentView, EventOf, RunEvent, RunInput } from "venturi/client";
@@ -14,7 +14,7 @@ export type RunStatus = "ready" | "running" | "waiting" | "stranded" | "finished
 export const isEnded = (status: RunStatus): boolean =>
   status === "finished" || status === "failed" || status === "cancelled";
 
-/** A row of the list of runs; all but the first fields are there once the run has ended, and the service keeps digests. */
+/** A row of the run list; most fields exist once the run has ended, if the journal keeps digests. */
 export interface RunRow {
   readonly run: string;
   readonly status: RunStatus;
@@ -24,7 +24,7 @@ export interface RunRow {
   readonly createdAt?: number;
   readonly updatedAt?: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** First characters of what a run was asked that has not ended. */
+  /** First characters of an unfinished run's input. */
   readonly asked?: string;
   readonly digest?: Digest;
 }

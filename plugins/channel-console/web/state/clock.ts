@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** Now, as far as the page needs it: what is under way grows ten times a second, ages of rows change rarely. */
+/** The current time for display: updates ten times a second for active runs, rarely for ages of rows. */
 export const fastClock = signal(Date.now());
 export const slowClock = signal(Date.now());
 

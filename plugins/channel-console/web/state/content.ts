@@ -1,7 +1,7 @@
 import type { Content } from "../fold/view.ts";
 import { requestBytes } from "./request-bytes.ts";
 
-/** The bytes of an image or file; undefined for one that is somewhere else. */
+/** The bytes of an image or file; undefined if it is elsewhere. */
 export async function fetchContent(run: string, { data, hash }: Content): Promise<ArrayBuffer | undefined> {
   if (data !== undefined) {
     const text = atob(data);

@@ -5,16 +5,16 @@ import { client, may } from "./session.ts";
 type Listener = (item: FeedItem) => void;
 
 const listeners = new Set<Listener>();
-/** Whether the service tells what happens; else lists are asked for now and then. */
+/** Whether the feed is connected; otherwise lists are polled. */
 export const feedOpen = signal(false);
 
-/** Calls back for everything that happens in the service; returns what ends it. */
+/** Calls back for every feed item; returns a function that stops it. */
 export function onFeed(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Reads the feed as long as the page is open; returns what stops it. */
+/** Reads the feed while the page is open; returns a function that stops it. */
 export function startFeed(): () => void {
   const abort = new AbortController();
   const read = async () => {
@@ -27,7 +27,7 @@ export function startFeed(): () => void {
   };
   if (may("see")) {
     read().catch(() => {
-      feedOpen.value = false; // an older service, or one without the channel; pages ask instead
+      feedOpen.value = false; // An older service, or one without the channel; pages poll instead.
     });
   }
   return () => abort.abort();

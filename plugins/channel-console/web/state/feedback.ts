@@ -13,7 +13,7 @@ export interface Feedback {
 const known = new Map<string, Signal<readonly Feedback[]>>();
 const pathOf = (run: string): string => `/v1/runs/${encodeURIComponent(run)}/feedback`;
 
-/** Of a run, read once while it is shown. */
+/** A run's feedback, read once while it is shown. */
 export function feedbackOf(run: string): Signal<readonly Feedback[]> {
   const found = known.get(run);
   if (found !== undefined) return found;
@@ -28,7 +28,7 @@ async function read(run: string, into: Signal<readonly Feedback[]>): Promise<voi
   const call = { op: "run.feedback", path: pathOf(run) };
   const { feedback } = await client.value
     .request<{ feedback: Feedback[] }>(call)
-    .catch(() => ({ feedback: [] as Feedback[] })); // an older service keeps none
+    .catch(() => ({ feedback: [] as Feedback[] })); // An older service has none.
   into.value = feedback;
 }
 

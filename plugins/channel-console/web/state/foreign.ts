@@ -1,7 +1,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import { me, owner } from "./session.ts";
 
-/** Of a run that is shown, so that only what the key may do to it is offered; undefined until it is known. */
+/** Sets the owner of the shown run, so that only permitted actions are offered; undefined until known. */
 export function useOwner(tenant: string | undefined): void {
   useLayoutEffect(() => {
     owner.value = tenant;

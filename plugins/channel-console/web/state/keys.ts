@@ -5,10 +5,10 @@ import { singleKeys } from "./settings.ts";
 export const paletteOpen = signal(false);
 export const keySheetOpen = signal(false);
 
-/** Actions of the page that is open, by key. */
+/** Actions of the open page, by key. */
 export const pageKeys = signal<Readonly<Record<string, () => void>>>({});
 
-/** What follows `g`. */
+/** Pages by the key pressed after `g`. */
 export const places: Readonly<Record<string, string>> = {
   c: "chat",
   r: "runs",
@@ -20,10 +20,10 @@ export const places: Readonly<Record<string, string>> = {
   m: "spend",
 };
 
-/** Moves in the page's own list. */
+/** Moves in the page's main list. */
 let moveInList: ((step: number) => void) | undefined;
 
-/** Binds `j` and `k` to a list; returns what unbinds them. */
+/** Binds `j` and `k` to a list; returns a function that unbinds them. */
 export function bindList(move: (step: number) => void): () => void {
   moveInList = move;
   return () => {
@@ -31,9 +31,9 @@ export function bindList(move: (step: number) => void): () => void {
   };
 }
 
-/** Keys of the whole console; returns what stops them. */
+/** Installs the console's shortcuts; returns a function that removes them. */
 export function startKeys(): () => void {
-  /** When `g` was pressed. Not 0: a page less than a second old would take any key for the second of a pair. */
+  /** When `g` was pressed. Not 0: on a page less than a second old, any key would count as the second of a pair. */
   let leader = Number.NEGATIVE_INFINITY;
   const onKey = (event: KeyboardEvent) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {

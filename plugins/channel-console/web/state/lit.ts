@@ -1,4 +1,4 @@
 import { signal } from "@preact/signals";
 
-/** The part of the time that a sentence is about, lit in the ribbon. */
+/** The part of the time that a sentence is about, highlighted in the ribbon. */
 export const lit = signal<{ readonly part: string; readonly name: string } | undefined>(undefined);

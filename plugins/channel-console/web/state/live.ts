@@ -5,26 +5,25 @@ import { Snapshots } from "../fold/snapshots.ts";
 import type { RunView } from "../fold/view.ts";
 import { client } from "./session.ts";
 
-/** Time of one frame spent on folding, ms. The rest waits for the next one. */
+/** Time per frame for folding events, ms; the rest waits for the next frame. */
 const budget = 6;
-/** Least time between two flushes, ms. */
+/** Minimum time between two updates, ms. */
 const interval = 30;
 
 /**
- * A run on the screen: its events, and the fold of them. Events are folded at most every other frame, and `tick` changes once,
- * however many arrived.
+ * A run on screen: its events and their fold. Events are folded at most every other frame, and `tick` changes once, however many arrived.
  */
 export class LiveRun {
   readonly id: string;
   readonly events: RunEvent[] = [];
   view: RunView;
-  /** Changes when the view did. */
+  /** Changes whenever the view does. */
   readonly tick = signal(0);
   readonly connection = signal<ConnectionState | "ended" | "failed">("connecting");
   readonly error = signal<ClientError | undefined>(undefined);
-  /** How often the connection was lost and found again, and at which event it went on. */
+  /** How often the connection was lost and restored, and at which event it resumed. */
   readonly resumed = signal<{ readonly times: number; readonly at: number }>({ times: 0, at: 0 });
-  /** Shows the run as it was at this event; undefined: as it is. */
+  /** The event at which the run is shown; undefined: as it is now. */
   readonly at = signal<number | undefined>(undefined);
   #whole: RunView;
   readonly #snapshots = new Snapshots();
@@ -41,7 +40,7 @@ export class LiveRun {
     void this.#follow();
   }
 
-  /** The run as it is, whatever event the page shows it at. */
+  /** The run as it is now, whatever event is shown. */
   get whole(): RunView {
     return this.#whole;
   }
@@ -59,7 +58,7 @@ export class LiveRun {
     };
   }
 
-  /** Goes to an event, back to the whole with undefined. */
+  /** Shows the run at an event; undefined: as it is now. */
   seek(at: number | undefined): void {
     if (at === this.at.value) return;
     const from = this.at.value === undefined ? undefined : this.view;
@@ -102,10 +101,10 @@ export class LiveRun {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // A hidden tab has no frames; it folds on, so that it is up to date when it comes back.
+    // A hidden tab has no frames; it keeps folding, so that it is up to date when shown again.
     if (document.hidden) setTimeout(() => this.#flush(), 250);
     else {
-      // Every other frame is left to the reader's scrolling and typing.
+      // Every other frame is left for scrolling and typing.
       const rest = Math.max(0, this.#flushedAt + interval - performance.now());
       setTimeout(() => requestAnimationFrame(() => this.#flush()), rest);
     }

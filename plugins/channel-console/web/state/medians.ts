@@ -5,7 +5,7 @@ import { client } from "./session.ts";
 
 const lastRuns = 20;
 
-/** What is usual for the agent: medians of its last finished runs. */
+/** The agent's usual figures: medians of its last finished runs. */
 export function useMedians(agent: string): Medians | undefined {
   const { data } = useResource(
     async (signal) =>

@@ -15,7 +15,7 @@ export interface Prompt {
   readonly output?: unknown;
 }
 
-/** What a round asked its model with; undefined for keys that may not see it, and for round 0. */
+/** The request of a round to its model; undefined for keys that may not see it, and for round 0. */
 export const usePrompt = (run: string | undefined, round: number): Resource<Prompt | undefined> =>
   useResource(
     async (signal) =>
@@ -32,7 +32,7 @@ export const usePrompt = (run: string | undefined, round: number): Resource<Prom
 const textOf = (message: Message): string =>
   message.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 
-/** The instructions in it. */
+/** The instructions in the prompt. */
 export const instructionsOf = (prompt: Prompt | undefined): string =>
   (prompt?.messages ?? [])
     .filter(({ role }) => role === "system")

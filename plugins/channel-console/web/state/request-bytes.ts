@@ -1,6 +1,6 @@
 import { authorization } from "./session.ts";
 
-/** An answer that is not JSON, with the key in its header. */
+/** Fetches a response that is not JSON, with the key in a header. */
 export async function requestBytes(path: string): Promise<ArrayBuffer> {
   const response = await fetch(path, { headers: authorization() });
   if (!response.ok) throw new Error(`the service answered ${response.status}`);

@@ -9,7 +9,7 @@ export interface Resource<T> {
   again(): void;
 }
 
-/** An answer of the API, asked for again when `deps` change, and every `every` ms while the page is seen. */
+/** A response of the API, requested again when `deps` change, and every `every` ms while the page is visible. */
 export function useResource<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   deps: readonly unknown[],

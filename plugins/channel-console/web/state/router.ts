@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 export const base = new URL("./", import.meta.url).pathname.replace(/\/$/, "");
 
 const location_ = signal(read());
-/** The parts of the path below the mount, decoded. */
+/** The path segments below the mount, decoded. */
 export const path = computed(() => location_.value.parts);
 export const query = computed(() => location_.value.query);
 
@@ -24,7 +24,7 @@ function decode(part: string): string {
 /** Path of a page: `to("runs", id)`. */
 export const to = (...parts: readonly string[]): string => [base, ...parts.map(encodeURIComponent)].join("/");
 
-/** Whether the page that is shown was come back to: then it is as it was left. */
+/** Whether this page was reached by going back: then it is restored as it was left. */
 export let cameBack = false;
 
 export function go(address: string, how: "push" | "replace" = "push"): void {
@@ -38,15 +38,15 @@ interface Kept {
   readonly scroll?: Readonly<Record<string, number>>;
 }
 
-/** Where a list was scrolled to when this page was left. */
-export const keptScroll = (list: string): number => (history.state as Kept | null)?.scroll?.[list] ?? 0; // written below
+/** A list's scroll position when this page was left. */
+export const keptScroll = (list: string): number => (history.state as Kept | null)?.scroll?.[list] ?? 0; // Written below.
 
 export function keepScroll(list: string, top: number): void {
   const kept = history.state as Kept | null;
   history.replaceState({ ...kept, scroll: { ...kept?.scroll, [list]: top } }, "");
 }
 
-/** Changes the query and nothing else. Undefined removes a word. */
+/** Changes only the query. Undefined removes a parameter. */
 export function setQuery(
   words: Readonly<Record<string, string | undefined>>,
   how: "push" | "replace" = "replace",
@@ -60,9 +60,9 @@ export function setQuery(
   if (search !== location.search) go(location.pathname + search, how);
 }
 
-/** Links of the page itself change the view without loading it again. */
+/** Handles links within the console without reloading the page. */
 export function startRouter(): void {
-  // The lists scroll, not the page; what they need comes later than the browser would restore it.
+  // The lists scroll, not the page, and their content arrives later than the browser would restore the position.
   history.scrollRestoration = "manual";
   addEventListener("popstate", () => {
     cameBack = true;

@@ -9,7 +9,7 @@ import { client } from "./session.ts";
 
 export interface RunList {
   readonly rows: readonly RunRow[];
-  /** Runs that began since: shown when the reader asks, so that the list never jumps. */
+  /** Number of new runs, shown on request, so that the list never jumps. */
   readonly fresh: number;
   /** There are more than `fresh`. */
   readonly freshMore: boolean;
@@ -17,7 +17,7 @@ export interface RunList {
   readonly loading: boolean;
   readonly more: boolean;
   showFresh(): void;
-  /** Asks once more after an error. */
+  /** Retries after an error. */
   again(): void;
   loadMore(): void;
 }
@@ -30,7 +30,7 @@ interface Page {
 interface State {
   readonly rows: readonly RunRow[];
   readonly waiting: readonly RunRow[];
-  /** More began than one page has: between those that wait and those that are shown some are missing. */
+  /** More runs started than fit on a page: some are missing between the new and the shown ones. */
   readonly gap: boolean;
   readonly cursor: string | undefined;
   readonly error: string | undefined;
@@ -54,23 +54,23 @@ const passed = [
   "label",
 ] as const;
 
-/** The words of the address as the API takes them. */
+/** The address's query as API parameters. */
 export function listQuery(words: URLSearchParams): Record<string, string | number | undefined> {
   const query: Record<string, string | number | undefined> = {};
   for (const name of passed) query[name] = words.get(name) ?? undefined;
   for (const [name, value] of words) if (name.startsWith("metadata.")) query[name] = value;
   const now = Date.now();
-  const last = Number(words.get("last") ?? 0); // addresses of earlier releases
+  const last = Number(words.get("last") ?? 0); // Addresses of earlier releases.
   query.since = momentOf(words.get("since") ?? "", now) ?? (last > 0 ? now - last : undefined);
   query.until = momentOf(words.get("until") ?? "", now);
   return query;
 }
 
-/** Lists as they were left, for those who come back to them. */
+/** Lists as they were left, for going back. */
 const left = new Map<string, State>();
 const mostLeft = 8;
 
-/** The list of runs for the words of the address, kept fresh by the feed. */
+/** The list of runs for the address's query, kept up to date by the feed. */
 export function useRuns(words: URLSearchParams): RunList {
   const key = words.toString();
   const state = useMemo(
@@ -108,7 +108,7 @@ export function useRuns(words: URLSearchParams): RunList {
     let soon: ReturnType<typeof setTimeout> | undefined;
     const stop = onFeed((item) => {
       state.value = { ...state.value, rows: state.value.rows.map((row) => updated(row, item)) };
-      // Whether a new run matches the filters is for the service to say; many at once are asked for once.
+      // Only the service knows whether a new run matches the filters; many at once trigger a single request.
       if (!["run.started", "feed.opened", "feed.gap"].includes(item.type) || soon !== undefined) return;
       soon = setTimeout(() => {
         soon = undefined;
@@ -159,7 +159,7 @@ export function useRuns(words: URLSearchParams): RunList {
   };
 }
 
-/** A row after what the feed updated. */
+/** A row updated by a feed item. */
 function updated(row: RunRow, item: FeedItem): RunRow {
   if (!("run" in item) || item.run !== row.run) return row;
   switch (item.type) {
@@ -178,7 +178,7 @@ function updated(row: RunRow, item: FeedItem): RunRow {
   }
 }
 
-/** Rows that are shown are brought up to date in place; new ones wait. */
+/** Updates shown rows in place; new ones wait. */
 function merge(state: State, page: Page): State {
   if (state.loading || state.rows.length === 0) {
     return { rows: page.runs, waiting: [], gap: false, cursor: page.cursor, error: undefined, loading: false };

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { ClientError, VenturiClient } from "venturi/client";
 import type { AgentView, Me } from "./api-types.ts";
 
-/** The key stays in this tab: not in the address, not on disk, not in the document. */
+/** The key stays in this tab: not in the address, on disk, or in the document. */
 const place = "venturi.key";
 const key = signal(sessionStorage.getItem(place) ?? undefined);
 
@@ -10,7 +10,7 @@ export const client = computed(
   () => new VenturiClient({ transport: "websocket", ...(key.value === undefined ? {} : { apiKey: key.value }) }),
 );
 
-/** `asking`: the service wants a key. */
+/** `asking`: the service requires a key. */
 export const entry = signal<"checking" | "asking" | "in" | "unreachable">("checking");
 export const refusal = signal("");
 export const me = signal<Me>({ id: "", may: [] });
@@ -18,20 +18,20 @@ export const agents = signal<readonly AgentView[]>([]);
 
 export const may = (scope: string): boolean => me.value.may.includes(scope);
 
-/** Whether the key may act on what belongs to this tenant: an operator's may see all and act only on its own. */
+/** Whether the key may act for this tenant: an operator's key may see all tenants but act only on its own. */
 export function mayFor(tenant: string | undefined, scope: string): boolean {
   const { tenant: own, tenants, act } = me.value;
   return may(scope) && (tenants !== "all" || act === "all" || tenant === own);
 }
 
-/** Whose run is shown. */
+/** Tenant of the run that is shown. */
 export const owner = signal<string | undefined>(undefined);
 
-/** Of the run that is shown. */
+/** For the run that is shown. */
 export const mayHere = (scope: string): boolean => mayFor(owner.value, scope);
 export const hasKey = computed(() => key.value !== undefined);
 
-/** Tabs of this browser hand the key to one that was opened from them: in memory, and never to another origin. */
+/** Tabs of this browser pass the key to tabs opened from them: in memory, and never to another origin. */
 const tabs = new BroadcastChannel("venturi.key");
 tabs.onmessage = ({ data }: MessageEvent<{ readonly ask?: true; readonly key?: string; readonly out?: true }>) => {
   if (data.ask === true && key.value !== undefined && entry.value === "in") tabs.postMessage({ key: key.value });
@@ -64,7 +64,7 @@ const everything = ["start", "see", "steer", "inspect", "approve", "metrics", "e
 export async function enter(): Promise<void> {
   entry.value = "checking";
   try {
-    me.value = await askMe(); // first: a service counts what it has to refuse
+    me.value = await askMe(); // First: the service counts refused requests.
     agents.value = await client.value.agents();
     entry.value = "in";
   } catch (thrown) {

@@ -6,19 +6,19 @@ export const readSetting = (name: string): string | null => {
   try {
     return localStorage.getItem(`venturi.${name}`);
   } catch {
-    return null; // storage may be switched off
+    return null; // Storage may be disabled.
   }
 };
 export const writeSetting = (name: string, value: string): void => {
   try {
     localStorage.setItem(`venturi.${name}`, value);
   } catch {
-    // then it counts for this page only
+    // It then applies to this page only.
   }
 };
 
 export const theme = signal<Theme>((readSetting("theme") as Theme | null) ?? "system");
-/** Keys without a modifier can be switched off (WCAG 2.1.4). */
+/** Single-key shortcuts can be disabled (WCAG 2.1.4). */
 export const singleKeys = signal(readSetting("keys") !== "off");
 
 export function startSettings(): void {

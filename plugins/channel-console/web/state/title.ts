@@ -2,10 +2,10 @@ import { effect, signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 
 const page = signal("");
-/** Questions that wait for a person. */
+/** Number of questions waiting for a person. */
 export const waiting = signal(0);
 
-/** Names the page in the browser's tab and history. */
+/** Sets the title in the browser's tab and history. */
 export function useTitle(title: string | undefined): void {
   useLayoutEffect(() => {
     if (title !== undefined) page.value = title;

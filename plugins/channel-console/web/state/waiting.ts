@@ -5,7 +5,7 @@ import { waiting } from "./title.ts";
 
 const every = 5_000;
 
-/** Counts when the feed tells of a question, or now and then where there is no feed; returns what stops it. */
+/** Counts open questions when the feed reports one, or by polling without a feed; returns a function that stops it. */
 export function startWaiting(): () => void {
   const ask = async () => {
     if (!may("see")) return;

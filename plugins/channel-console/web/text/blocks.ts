@@ -4,17 +4,17 @@
  * indented line, a list item after a list).
  */
 export class Blocks {
-  /** Final blocks. */
+  /** Completed blocks. */
   readonly closed: string[] = [];
-  /** Text of the block under way. */
+  /** Text of the open block. */
   #open = "";
-  /** The line under way, which begins at this index of `#open`. */
+  /** Index in `#open` at which the current line begins. */
   #lineAt = 0;
   #fence: string | undefined;
   #isList = false;
-  /** The block has a line that is not blank. */
+  /** The open block has a non-blank line. */
   #hasContent = false;
-  /** A blank line was seen, so the next line decides whether the block ends before it; -1: none. */
+  /** Position of a blank line after which the next line decides whether the block ends; -1: none. */
   #blankAt = -1;
 
   get open(): string {
@@ -54,7 +54,7 @@ export class Blocks {
     return !(this.#isList && item.test(line));
   }
 
-  /** Cuts off what comes before the line under way; returns how much that was. */
+  /** Closes the block before the current line; returns its length. */
   #close(): number {
     this.closed.push(this.#open.slice(0, this.#blankAt));
     const cut = this.#lineAt;

@@ -20,12 +20,12 @@ const languages: ReadonlyMap<string, object> = new Map<string, object>([
 ]);
 
 export interface Piece {
-  /** Undefined: without a colour. */
+  /** Undefined: uncoloured. */
   readonly type: string | undefined;
   readonly value: string;
 }
 
-/** The code in pieces of one colour; undefined for a language that is not known. Together they are the text, byte for byte. */
+/** Splits code into coloured pieces; undefined for an unknown language. Together they equal the text. */
 export function highlight(text: string, language: string): Piece[] | undefined {
   const options = languages.get(language);
   if (options === undefined) return undefined;

@@ -1,10 +1,10 @@
 import { Lexer, type Token } from "marked";
 
-/** Larger blocks are shown as they are: the lexer needs most of a second for a list of 100 kB. */
+/** Larger blocks are shown as plain text: the lexer takes most of a second for a 100 kB list. */
 export const largestBlock = 16_384;
 const deepest = 32;
 
-/** Tokens of one block. Text that nests too deep for the lexer's stack is returned as one plain token. */
+/** Tokens of one block. Text nested too deeply for the lexer's stack is returned as one plain token. */
 export function lex(text: string): Token[] {
   if (text.length > largestBlock || nests(text)) return [plain(text)];
   try {
@@ -17,8 +17,8 @@ export function lex(text: string): Token[] {
 const plain = (text: string): Token => ({ type: "plain", raw: text, text });
 
 /**
- * Quotes, lists and brackets that open without end make the lexer recurse or backtrack. Counted in one pass: a pattern for them
- * would itself be what it guards against.
+ * Whether unclosed quotes, lists and brackets would make the lexer recurse or backtrack. Counted in one pass: a regular expression would
+ * have the same problem.
  */
 function nests(text: string): boolean {
   let open = 0;
@@ -64,7 +64,7 @@ const named: Readonly<Record<string, string>> = {
   times: "×",
 };
 
-/** The common character references; others stay as they are written. */
+/** Decodes the common character references; others stay as written. */
 export const decodeEntities = (text: string): string =>
   text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w{2,8}));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name] ?? whole;
@@ -72,7 +72,7 @@ export const decodeEntities = (text: string): string =>
     return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : "�";
   });
 
-/** A link's address if it may be followed: web and mail only. */
+/** The URL of a link if it may be followed: only web and mail. */
 export function safeLink(href: string): URL | undefined {
   const trimmed = href.trim();
   if (!/^(?:https?:\/\/|mailto:)/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;

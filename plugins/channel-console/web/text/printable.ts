@@ -3,12 +3,12 @@
 /** Escape sequences of terminals: colours and cursor movements that tools print. */
 const ansi = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
-/** Marks that change the direction of the text around them, and other invisible ones that hide text. */
+/** Bidirectional marks and other invisible characters that hide text. */
 const invisible = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Text from outside as it may be shown: without terminal escapes, control characters as pictures, marks that reorder or hide
- * text as a visible placeholder.
+ * Makes untrusted text safe to show: removes terminal escapes, shows control characters as symbols, and marks characters that reorder or
+ * hide text.
  */
 export function printable(text: string): string {
   if (!mayNeed.test(text)) return text;

@@ -1,4 +1,4 @@
-/** Filters that can be written into the search box, as `tool:calculator` or `metadata.customer:"Ada L."`. */
+/** Filters for the search box, such as `tool:calculator` or `metadata.customer:"Ada L."`. */
 export const searchNames = [
   "status",
   "agent",
@@ -14,7 +14,7 @@ export const searchNames = [
   "label",
 ] as const;
 
-/** Filters that have no place of their own in the bar are shown as chips. */
+/** Filters without a control in the bar are shown as chips. */
 const chips = ["tool", "model", "code", "session", "key", "tenant", "label"];
 
 export const isFilter = (name: string): boolean => chips.includes(name) || isMetadata(name);
@@ -22,7 +22,7 @@ export const isFilter = (name: string): boolean => chips.includes(name) || isMet
 const isMetadata = (name: string): boolean => name.startsWith("metadata.") && name.length > 9;
 const isName = (name: string): boolean => searchNames.some((known) => known === name) || isMetadata(name);
 
-/** Takes the filters out of what was written; the rest is text to look for. */
+/** Extracts the filters from the search text; the rest is full-text search. */
 export function readSearch(written: string): { readonly text: string; readonly filters: Record<string, string> } {
   const filters: Record<string, string> = {};
   const rest: string[] = [];
@@ -39,7 +39,7 @@ export function readSearch(written: string): { readonly text: string; readonly f
 const unquoted = (value: string): string =>
   value.startsWith('"') ? value.slice(1, value.endsWith('"') && value.length > 1 ? -1 : undefined) : value;
 
-/** Words apart by blanks; quotes keep blanks within one. */
+/** Splits at blanks, except within quotes. */
 function tokensOf(written: string): string[] {
   const tokens: string[] = [];
   let token = "";
@@ -56,7 +56,7 @@ function tokensOf(written: string): string[] {
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** `24h`, `7d`, or a date: ms since the epoch; undefined for what is neither. */
+/** Parses `24h`, `7d` or a date to ms since the epoch; undefined otherwise. */
 export function momentOf(written: string, now: number): number | undefined {
   const unit = units[written.slice(-1)];
   const amount = Number(written.slice(0, -1));
@@ -66,7 +66,7 @@ export function momentOf(written: string, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** What the last word of the box may go on as. */
+/** Completions for the last word of the search box. */
 export function completionsOf(
   written: string,
   values: Readonly<Record<string, readonly string[]>>,

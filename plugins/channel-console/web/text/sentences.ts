@@ -2,7 +2,7 @@ import type { Why } from "../state/api-types.ts";
 
 type WhyPart = Why["parts"][number];
 
-/** A paragraph in sentences. A dot within a figure or a name ends none. */
+/** Splits a paragraph into sentences. A dot within a number or name does not end one. */
 export function sentencesOf(paragraph: string): string[] {
   const sentences: string[] = [];
   let from = 0;
@@ -34,7 +34,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   runtime: ["venturi"],
 };
 
-/** The part of the time that a sentence is about: by its name, else by its words; the longest of those that fit. */
+/** The time part a sentence is about: by its name, else by its words; the longest match wins. */
 export function partOfSentence(sentence: string, parts: readonly WhyPart[]): WhyPart | undefined {
   const text = sentence.toLowerCase();
   const longest = (found: readonly WhyPart[]) => [...found].sort((one, other) => other.ms - one.ms)[0];

@@ -1,4 +1,4 @@
-/** Figures and times in the page's words. */
+/** Formats figures and times. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return "–";
   if (ms < 1) return `${ms <= 0 ? 0 : ms.toFixed(1)} ms`;
@@ -19,7 +19,7 @@ export function count(value: number): string {
   return `${(value / 1_000_000).toFixed(1)}M`;
 }
 
-/** USD: as many digits as a small amount needs. */
+/** USD, with enough digits for small amounts. */
 export function money(usd: number): string {
   if (usd === 0) return "$0";
   if (usd < 0.0001) return "<$0.0001";
@@ -52,14 +52,14 @@ export const short = (text: string, most = 80): string => (text.length <= most ?
 
 export const oneLine = (text: string | undefined): string => (text ?? "").replaceAll(/\s+/g, " ").trim();
 
-/** Text for a list: on one line, without the signs of Markdown, and with a space between what two rounds said. */
+/** Text for a list: on one line, without Markdown, and with a space between the texts of two rounds. */
 export const plain = (text: string | undefined): string =>
   oneLine(apart((text ?? "").replaceAll(/\*\*|__|`+|^#+ /gm, "")));
 
 const isLower = (letter: string): boolean => letter !== letter.toUpperCase();
 const isUpper = (letter: string): boolean => letter !== letter.toLowerCase();
 
-/** A run's output is what its rounds said, one after the other: "One moment.Order A-17 …". */
+/** Separates the texts of rounds, which a run's output concatenates: "One moment.Order A-17 …". */
 function apart(text: string): string {
   let parts = "";
   let from = 0;
@@ -73,5 +73,5 @@ function apart(text: string): string {
   return parts + text.slice(from);
 }
 
-/** A run's id in a place without room for it: ids differ at their ends. */
+/** Shortens a run's id in the middle, since ids differ at their ends. */
 export const shortRun = (run: string): string => (run.length <= 14 ? run : `${run.slice(0, 4)}…${run.slice(-6)}`);
