@@ -6,7 +6,7 @@ import { type Remote, strange } from "./remote.ts";
 import { partsOf, RemoteTask, wordsOf } from "./task.ts";
 
 const pollMs = 1_000;
-/** Polls in a row that may fail, and questions that one call may ask. */
+/** Consecutive polls that may fail, and questions one call may ask. */
 const mostFailures = 10;
 const mostQuestions = 20;
 
@@ -15,11 +15,11 @@ export interface Input {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Gives the agent a task and sees it through: its questions, a broken stream, a cancelled run. */
+/** Gives the agent a task and follows it to its end, through questions, broken streams and a cancelled run. */
 export async function callAgent(remote: Remote, { task: text, data }: Input, call: Call): Promise<unknown> {
   const { context } = call;
   const task = new RemoteTask();
-  // The same after a crash: a service that knows it answers with the task that it began.
+  // The same id after a crash: a service that knows it answers with the task it began.
   const messageId = hashOf(context.idempotencyKey);
   const parts = [{ text }, ...(data === undefined ? [] : [{ data, mediaType: "application/json" }])];
   try {
@@ -44,7 +44,7 @@ export interface Call {
   readonly options: Options;
 }
 
-/** Sends a message and follows the task until it ends or asks. A stream that breaks is gone on with by asking for the task. */
+/** Sends a message and follows the task until it ends or asks. After a broken stream it polls the task. */
 async function say(remote: Remote, task: RemoteTask, said: JsonObject, { context }: Call): Promise<void> {
   const { signal } = context;
   const about = task.id === "" ? {} : { taskId: task.id, ...(task.context === "" ? {} : { contextId: task.context }) };
@@ -78,10 +78,10 @@ async function say(remote: Remote, task: RemoteTask, said: JsonObject, { context
   }
 }
 
-/** Time for the other service to say which task it has begun: without its id, nobody could cancel it. */
+/** How long to wait for the task's id: without it, nobody could cancel the task. */
 const grace = 3_000;
 
-/** Aborts with the signal, but before the task's id is known only after a while. */
+/** Aborts with the signal, but before the task's id is known only after a delay. */
 function onceKnown(task: RemoteTask, signal: AbortSignal): AbortSignal {
   const own = new AbortController();
   const stop = () => own.abort(signal.reason);
@@ -91,10 +91,10 @@ function onceKnown(task: RemoteTask, signal: AbortSignal): AbortSignal {
   return own.signal;
 }
 
-/** It understood and said no: asking again does not help. */
+/** The service understood and refused: asking again does not help. */
 const isRefusal = (thrown: unknown): boolean => VenturiError.isInstance(thrown) && thrown.code === "tool_failed";
 
-/** Its question as one of the run; the part that answers it. */
+/** Asks the task's question in the run; returns the message part with the answer. */
 async function answerTo(task: RemoteTask, index: number, { context, name, options }: Call): Promise<JsonObject> {
   const parts = partsOf(task.status.message);
   const words = wordsOf(parts.filter(({ text }) => typeof text === "string")) || "It needs something to go on.";
@@ -127,9 +127,9 @@ async function answerTo(task: RemoteTask, index: number, { context, name, option
 const yes = "yes";
 const no = "no";
 
-/** Nobody waits for it any more. */
+/** Cancels a task that nobody waits for any more. */
 async function abandon(remote: Remote, id: string): Promise<void> {
-  await remote.ask("CancelTask", { id }, AbortSignal.timeout(5_000)).catch(() => {}); // it ends by itself, or is not ours to end
+  await remote.ask("CancelTask", { id }, AbortSignal.timeout(5_000)).catch(() => {}); // It ends by itself, or is not ours to cancel.
 }
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);

@@ -21,7 +21,7 @@ export interface Card {
   readonly streams: boolean;
 }
 
-/** Requests to another service's agent. It may say what it likes: nothing it says is trusted, or kept without bound. */
+/** Requests to another service's agent. Nothing it sends is trusted, or kept without a bound. */
 export class Remote {
   readonly #options: Options;
   readonly #home: URL;
@@ -47,13 +47,13 @@ export class Remote {
     return this.#card;
   }
 
-  /** One answer. */
+  /** One request with one answer. */
   async ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const response = await this.#post(method, params, { signal, accept: "application/json" });
     return resultOf(parsed(await wholeOf(response)));
   }
 
-  /** The updates of a stream, or the one answer that came in its place. */
+  /** The updates of a stream, or the single answer sent instead. */
   async *stream(method: string, params: JsonObject, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const response = await this.#post(method, params, { signal, accept: "text/event-stream" });
     if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
@@ -89,13 +89,13 @@ export class Remote {
     const said = await wholeOf(response)
       .then(parsed)
       .catch(() => ({}));
-    if (isJsonObject(said) && isJsonObject(said.error)) resultOf(said); // throws what it says
+    if (isJsonObject(said) && isJsonObject(said.error)) resultOf(said); // Throws the error it contains.
     throw refused(response.status);
   }
 
   async #send(target: string | URL, init: RequestInit): Promise<Response> {
     const url = new URL(target);
-    // A card may name another host: what this one is sent is not for that.
+    // The card may name another host, which must not get these headers.
     const own = url.origin === this.#home.origin ? this.#options.headers : {};
     const headers = { ...(init.headers as Record<string, string>), ...own };
     try {

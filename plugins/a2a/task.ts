@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from "venturi/internal";
 import { RichOutput, type ToolFile, VenturiError } from "venturi/plugin";
 import { strange } from "./remote.ts";
 
-/** Characters of all artifacts together, and of their number. */
+/** Maximum characters of all artifacts together, and their maximum number. */
 const mostText = 16 * 1024 * 1024;
 const mostArtifacts = 1_000;
 
-/** A task of another service's agent, put together from what it says of it. */
+/** A task of another service's agent, assembled from its updates. */
 export class RemoteTask {
   readonly #artifacts = new Map<string, JsonObject[]>();
   #size = 0;
@@ -25,7 +25,7 @@ export class RemoteTask {
     return this.state === "TASK_STATE_INPUT_REQUIRED" || this.state === "TASK_STATE_AUTH_REQUIRED";
   }
 
-  /** What the update says; the text that it adds to the answer. */
+  /** Applies an update; returns the text that it adds to the answer. */
   take(update: JsonObject): string {
     const { task, message, statusUpdate, artifactUpdate } = update;
     if (isJsonObject(task)) this.#whole(task);
@@ -95,7 +95,7 @@ const ends: ReadonlySet<string> = new Set([
 export const partsOf = (of: unknown): JsonObject[] =>
   isJsonObject(of) && Array.isArray(of.parts) ? of.parts.filter(isJsonObject) : [];
 
-/** Pieces of one text are one part. */
+/** Joins pieces of one text into one part. */
 function joined(before: JsonObject[], parts: readonly JsonObject[]): JsonObject[] {
   for (const part of parts) {
     const last = before.at(-1);

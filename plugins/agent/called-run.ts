@@ -25,7 +25,7 @@ export class CalledRun {
   /** Open questions, by the called run's ids. */
   readonly #open = new Map<string, (verdict: Verdict) => void>();
   readonly #asked = new Map<string, number>();
-  /** Of a run that calls others, their usage is part of its own. */
+  /** The called run's usage, which includes that of runs it called. */
   #spent: Spent = { usage: {} };
 
   constructor(called: Called) {
@@ -110,7 +110,7 @@ interface Spent {
   readonly cost?: number | undefined;
 }
 
-/** The run's usage so far, according to its events; its cost once it has ended. */
+/** The run's usage so far, from its events; its cost once it has ended. */
 function spentAfter(event: RunEvent, spent: Spent): Spent {
   switch (event.type) {
     case "generation.finished":

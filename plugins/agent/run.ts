@@ -18,7 +18,7 @@ export interface Task {
   readonly variables?: Record<string, unknown> | undefined;
 }
 
-/** Runs another agent to its end. A repeat of the call after a crash finds the run it had started. */
+/** Runs another agent to its end. A call repeated after a crash finds the run it had started. */
 export async function runAgent(runs: Runs, task: Task, context: ToolContext): Promise<unknown> {
   context.signal.throwIfAborted();
   const depth = context.depth + 1;
@@ -44,7 +44,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   const called = new CalledRun({ run, agent: task.agent, context, answer });
   const end = await called.follow(runs.follow(run, { signal: context.signal, channel: "tool" }));
   if (end !== undefined) return outcome(end, task.agent, run);
-  // Parked or moved, the calling run finds this one by its key.
+  // If the calling run was parked or moved, its next owner finds this run by its key.
   if (!isHandover(context.signal.reason)) await cancel(runs, run, context);
   throw new VenturiError(op, "stream_interrupted", `the run ${run} of "${task.agent}" was cancelled with its caller`);
 }

@@ -6,7 +6,7 @@ export const wireName = "anthropic-messages";
 
 export type Wire = Readonly<Record<string, unknown>>;
 
-/** A block, and where it stands in the text it was parsed from: encoded again, long numbers would be others. */
+/** A block, and its place in the original text: re-encoding it would change long numbers. */
 export interface Source {
   readonly block: Wire;
   readonly source: { readonly text: string; readonly place: JsonPlace };
@@ -40,7 +40,7 @@ export interface Server {
 /** A content block between start and stop. */
 export type Block = Thinking | Call | Server | { readonly kind: "settled" };
 
-/** What each block has that is read here. */
+/** The fields of each block that are read here. */
 export const known = {
   text: new Set(["type", "text", "citations"]),
   thinking: new Set(["type", "thinking", "signature"]),
@@ -50,7 +50,7 @@ export const known = {
 
 export const knownBlock = /_tool_use$|_tool_result$|^(mcp_tool_listing|container_upload|compaction|fallback)$/;
 
-/** Server-side activity is not the client's to run; it is sent back verbatim so that the model sees it again. */
+/** Server-side activity is not for the client to execute; it is sent back verbatim so that the model sees it again. */
 export function activity(block: Server): Delta {
   const type = asText(block.data.type) ?? "";
   const kind = /_tool_(use|result)$/.test(type) ? "server_tool" : "part";

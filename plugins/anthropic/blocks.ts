@@ -31,7 +31,7 @@ export class Blocks {
   #thoughts = 0;
   /** The last block was one of text. */
   #afterText = false;
-  /** Arguments arrived that belong to no call that can be told: some call is not what it seems. */
+  /** Arguments arrived that cannot be assigned to a call, so some call may be incomplete. */
   stray = false;
 
   constructor(quirks: Quirks) {
@@ -126,7 +126,7 @@ export class Blocks {
     }
   }
 
-  /** Where a text follows another the boundary counts: each has its own citations. */
+  /** A text block after another starts a new part: each has its own citations. */
   #beginText(block: Wire, out: Delta[]): void {
     const text = typeof block.text === "string" ? block.text : "";
     const fields = otherFields(block, known.text) ?? (this.#afterText ? {} : undefined);
@@ -145,7 +145,7 @@ export class Blocks {
   #beginCall(block: Wire, input: string | undefined, out: Delta[]): Block | undefined {
     const id = asText(block.id);
     if (id !== undefined && this.#ids.has(id)) {
-      // A gateway that includes a block in message_start and then streams it as well.
+      // Some gateways include a block in message_start and then stream it as well.
       this.#quirks.count("repeated_call");
       return undefined;
     }
@@ -188,8 +188,8 @@ export class Blocks {
   }
 
   /**
-   * The block at the index. A gateway's wrong index is tolerated where one block alone can be meant: the only open one that takes
-   * JSON, or the latest call if all are closed and it is still empty. Otherwise the arguments could become another call's.
+   * The block at the index. A wrong index from a gateway is tolerated if only one block can be meant: the only open one that takes JSON, or
+   * the latest call if all are closed and it is still empty. Otherwise the arguments might end up in another call.
    */
   #target(index: unknown): Call | Server | undefined {
     const block = this.#open.get(Number(index));

@@ -13,7 +13,7 @@ export function withBreakpoints(body: Body, { cache }: GenerationRequest): Body 
   if (mode === "off" || isMarked(body)) return body;
   const mark = { type: "ephemeral", ...(mode === "1h" ? { ttl: "1h" } : {}) };
   const { tools, system } = body;
-  const messages = body.messages as AnthropicMessage[]; // built by this plugin
+  const messages = body.messages as AnthropicMessage[]; // Built by this plugin.
   const marked: Body = { ...body };
   if (typeof system === "string") marked.system = [{ type: "text", text: system, cache_control: mark }];
   else if (Array.isArray(system)) marked.system = markLast(system, mark);
@@ -30,7 +30,7 @@ function isMarked(body: Body): boolean {
   return [body, ...asList(body.system), ...asList(body.tools), ...messages].some(hasMark);
 }
 
-/** A tool result may contain blocks. */
+/** Also looks inside tool results, which may contain blocks. */
 function hasMark(value: unknown): boolean {
   const block = asRecord(value);
   if (block.cache_control != null) return true;

@@ -21,7 +21,7 @@ export class AnthropicDecoder implements Decoder {
   readonly #usage = new UsageCounts();
   #message: { readonly id: unknown } | undefined;
   #stop: string | undefined;
-  /** The event under way as it was received. */
+  /** The current event as received. */
   #source = "";
   #ended = false;
 
@@ -111,7 +111,7 @@ export class AnthropicDecoder implements Decoder {
     const id = asText(message.id);
     const model = asText(message.model);
     out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
-    // With the figures: they are all that a client knows of the input until the end.
+    // Includes the usage, which is all a client learns about the input until the end.
     this.#tell(otherFields(message, known.message), otherFields({ usage: message.usage }, new Set()), out);
     if (message.usage !== undefined) this.#count(message.usage, message.stop_reason ? "reported" : "partial", out);
     for (const [at, block] of asList(message.content).entries()) {
@@ -120,7 +120,7 @@ export class AnthropicDecoder implements Decoder {
     this.#reason(message, out);
   }
 
-  /** Fields of the message; those that stand beside `delta` in its last event under the event's name. */
+  /** Fields of the message; those next to `delta` in its last event go under the event's name. */
   #tell(fields: Fields, others: Fields, out: Delta[]): void {
     if (fields === undefined && others === undefined) return;
     out.push({ type: "response", ...answerOf(wireName, { ...fields, ...others }) });
@@ -159,7 +159,7 @@ type Fields = Record<string, unknown> | undefined;
 
 const known = {
   message: new Set(["id", "type", "role", "model", "content", "stop_reason", "usage"]),
-  /** Of the event that ends a message, and of its `delta`. */
+  /** The fields of the last event, and of its `delta`. */
   delta: new Set(["type", "delta", "usage"]),
   end: new Set(["stop_reason"]),
 };

@@ -10,7 +10,7 @@ const codes: ReadonlyMap<string, Code> = new Map([
   ["request_too_large", "too_large"],
 ]);
 
-/** Transient kinds whose code does not say so. */
+/** Transient errors whose code does not say so. */
 const passing: ReadonlySet<string> = new Set(["api_error", "timeout_error"]);
 
 /** An `{"type":"error","error":{…}}` event in a stream that began with 200. */

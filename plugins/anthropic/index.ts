@@ -57,5 +57,5 @@ export default definePlugin({
   },
 });
 
-/** The base URL is commonly written with and without `/v1`. */
+/** The base URL is often written with or without `/v1`. */
 const urlOf = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`;

@@ -40,8 +40,8 @@ export function systemOf(preface: readonly Message[]): string | Block[] | undefi
 const withSystemTurns = /^claude-(opus-4-([89]|\d\d)\b|[a-z]+-([5-9]|\d\d)\b)/;
 
 /**
- * Which system messages the API takes within the conversation: those that its own client placed there, and on models that know
- * them those after a user turn and before the model's. Other clouds that serve the same models refuse them.
+ * Which system messages the API accepts within the conversation: those its own client placed there and, on models that support it, those
+ * between a user turn and the model's. Other clouds serving the same models refuse them.
  */
 export function systemPlaces({ messages, model }: GenerationRequest, baseUrl: string): (index: number) => boolean {
   const knows = withSystemTurns.test(model) && /(^|\.)anthropic\.com$/.test(new URL(baseUrl).hostname);
@@ -95,7 +95,7 @@ function assistantBlock(part: Part): Block[] {
     }
     case "opaque":
       return opaqueBlock(part);
-    // Models of this vendor show nothing; what its own client says they did is the API's to judge.
+    // Anthropic's models produce no images; if a client of this wire sends them, the API decides.
     case "image":
     case "file":
       return part.native === undefined ? [] : userBlock(part);

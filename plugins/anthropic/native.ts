@@ -1,7 +1,7 @@
 import type { NativeRules } from "venturi/plugin";
 import { asList, asRecord, asText } from "venturi/plugin/provider";
 
-/** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
+/** Native fields that callers of the same wire may set; docs/providers.md has the reasons. */
 export const nativeRules: NativeRules = {
   fields: {
     cache_control: true,
@@ -31,12 +31,12 @@ export const nativeRules: NativeRules = {
     type === "custom" || clients.test(asText(type) ?? "") ? undefined : (asText(type) ?? "unknown"),
 };
 
-/** Removes old content from the prompt; the other edits generate. */
+/** These edits only remove old content from the prompt; others generate. */
 const isClearing = (type: unknown): boolean => asText(type)?.startsWith("clear_") === true;
 
 /**
- * Betas of what callers may use anyway, as Anthropic's own clients send them: how answers, thinking and tools are written down,
- * and what is cached. Others cost more, keep data at the vendor, or need a vendor tool.
+ * Betas open to every caller, as Anthropic's own clients send them: output, thinking and tool formats, and caching. Others cost more, keep
+ * data at the vendor, or need a vendor tool.
  */
 const betas: ReadonlySet<string> = new Set([
   "advanced-tool-use",
@@ -65,12 +65,12 @@ const betas: ReadonlySet<string> = new Set([
   "tool-search-tool",
 ]);
 
-/** A beta is a name and a date. */
+/** A beta's name ends with a date. */
 function isOpenBeta(beta: string): boolean {
   const dated = beta.search(/-\d{4}-?\d\d-?\d\d$/);
   const name = beta.slice(0, Math.max(0, dated));
   return betas.has(name) || name.startsWith("thinking-") || name.startsWith("mid-conversation-");
 }
 
-/** The client executes their calls, or they only choose among the request's own tools. */
+/** Tools whose calls the client executes, or that only choose among the request's own tools. */
 const clients = /^(?:bash|text_editor|memory|computer)_\d{8}$|^tool_search_tool_(?:regex|bm25)(?:_\d{8})?$/;

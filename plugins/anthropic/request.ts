@@ -39,7 +39,7 @@ const withoutSampling = "2026-10-21";
 
 type Body = Record<string, unknown>;
 
-/** What the provider's options say about requests. */
+/** The provider options that requests depend on. */
 interface Api {
   readonly version: string;
   readonly baseUrl: string;
@@ -91,14 +91,14 @@ export function ignoredBy(request: GenerationRequest, { version, baseUrl }: Api)
     ...(topP === undefined || sampling ? [] : ["top_p"]),
     // There is no JSON mode without a schema.
     ...(request.output !== undefined && request.output.schema === undefined ? ["response_format"] : []),
-    // It is a user turn then.
+    // It is sent as a user turn then.
     ...(hasLateSystem(request.messages, systemPlaces(request, baseUrl)) ? ["messages.role"] : []),
     ...shownBy(request, "image"),
     ...shownBy(request, "file"),
   ];
 }
 
-/** What a model of another vendor has shown; `assistantBlock` leaves it out. */
+/** Images or files produced by another vendor's model, which `assistantBlock` leaves out. */
 function shownBy({ messages }: GenerationRequest, type: "image" | "file"): string[] {
   const shown = messages.some(
     ({ role, parts }) => role === "assistant" && parts.some((part) => part.type === type && part.native === undefined),
@@ -107,8 +107,7 @@ function shownBy({ messages }: GenerationRequest, type: "image" | "file"): strin
 }
 
 /**
- * Older models take a thinking budget, newer ones an effort. A client of this wire states itself whether it wants thinking in
- * addition to an effort.
+ * Older models take a thinking budget, newer ones an effort. A client of this wire states for itself whether it wants thinking in addition.
  */
 function thinkingOf({ options: { reasoning }, native }: GenerationRequest): Body | undefined {
   if (native?.fields.output_config !== undefined || native?.fields.thinking !== undefined) return undefined;

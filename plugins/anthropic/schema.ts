@@ -45,7 +45,7 @@ export function outputSchema(schema: Schema): Schema {
   return Object.fromEntries(out);
 }
 
-/** Expressed otherwise, or irrelevant to a model. */
+/** Expressed elsewhere, or irrelevant to a model. */
 const unsupported: ReadonlySet<string> = new Set(["description", "additionalProperties", "$schema", "$id", "$comment"]);
 
 const schemasIn = (value: unknown): Schema =>

@@ -23,7 +23,7 @@ export class UsageCounts {
     if (this.#input !== undefined) usage.inputTokens = this.#input + (this.#read ?? 0) + (this.#written ?? 0);
     if (this.#read !== undefined) usage.cacheReadTokens = this.#read;
     if (this.#written !== undefined) usage.cacheWriteTokens = this.#written;
-    // A zero is left out: most prompts are kept for five minutes.
+    // Zero is left out: most prompts are cached for five minutes.
     if (this.#written1h) usage.cacheWrite1hTokens = this.#written1h;
     if (output !== undefined) usage.outputTokens = output;
     if (thinking !== undefined) usage.reasoningTokens = thinking;

@@ -12,7 +12,7 @@ export function isTimeZone(zone: string): boolean {
   try {
     return formatOf(zone) !== undefined;
   } catch {
-    return false; // Intl throws a RangeError for an unknown zone
+    return false; // Intl throws a RangeError for an unknown zone.
   }
 }
 
@@ -42,7 +42,7 @@ function readingOf(at: number, zone: string): number {
   for (const part of formatOf(zone).formatToParts(date)) parts[part.type] = Number(part.value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
   const reading = new Date(0);
-  reading.setUTCFullYear(year, month - 1, day); // Date.UTC would map years 0 to 99 to 1900 to 1999
+  reading.setUTCFullYear(year, month - 1, day); // Date.UTC would map years 0 to 99 to 1900 to 1999.
   reading.setUTCHours(hour, minute, second);
   return reading.getTime();
 }

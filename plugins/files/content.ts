@@ -32,7 +32,7 @@ export function textOf(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return undefined; // not UTF-8
+    return undefined; // Not UTF-8.
   }
 }
 

@@ -66,7 +66,7 @@ function hunksOf(diff: string): Hunk[] {
 }
 
 function signed(line: string): Hunk["lines"][number] {
-  const sign = line[0] ?? " "; // models omit the space of an empty context line
+  const sign = line[0] ?? " "; // Models omit the space of an empty context line.
   if (sign !== " " && sign !== "+" && sign !== "-") {
     throw failure(
       `a line of the diff begins with none of " ", "+", "-" and "@@": ${JSON.stringify(line.slice(0, 60))}`,

@@ -29,7 +29,7 @@ export const listTool = (root: Root, name: string): Tool =>
 
 const sizeOf = async (entry: Entry): Promise<{ size?: number }> => {
   if (entry.kind !== "file") return {};
-  const stats = await lstat(entry.folder.at(entry.name)).catch(() => undefined); // deleted since it was listed
+  const stats = await lstat(entry.folder.at(entry.name)).catch(() => undefined); // Deleted since it was listed.
   return stats === undefined ? {} : { size: stats.size };
 };
 

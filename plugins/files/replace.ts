@@ -36,14 +36,14 @@ export async function replaceContent(
     }
     await rename(beside, folder.at(name));
   } catch (thrown) {
-    await unlink(beside).catch(() => {}); // it may not exist
+    await unlink(beside).catch(() => {}); // It may not exist.
     throw explain(thrown, name);
   }
   return bytes.length;
 }
 
 async function modeOf(folder: Folder, name: string): Promise<number> {
-  const stats = await lstat(folder.at(name)).catch(() => undefined); // a new file
+  const stats = await lstat(folder.at(name)).catch(() => undefined); // A new file.
   if (stats === undefined) return 0o644;
   if (stats.isSymbolicLink()) throw refusal(`"${name}" is a link; links are not followed`);
   if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "not a regular file"}`);

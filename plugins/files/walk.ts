@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { codeOf, explain, type Folder, openFolder, type Root } from "./root.ts";
 
 export interface Entry {
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly path: string;
   readonly name: string;
   readonly kind: "file" | "folder" | "link" | "other";
@@ -11,7 +11,7 @@ export interface Entry {
 }
 
 interface Where {
-  /** Of the folder, relative to the root. */
+  /** Path of the folder, relative to the root. */
   readonly path: string;
   /** Levels to descend. */
   readonly depth: number;
@@ -24,7 +24,7 @@ export async function* walk(root: Root, folder: Folder, { path, depth }: Where):
     const kind = kindOf(entry);
     yield { path: below, name: entry.name, kind, folder };
     if (kind !== "folder" || depth <= 1) continue;
-    const inner = await openFolder(folder, entry.name).catch(() => undefined); // deleted or made inaccessible since it was listed
+    const inner = await openFolder(folder, entry.name).catch(() => undefined); // Deleted or made inaccessible since it was listed.
     if (inner === undefined) continue;
     try {
       yield* walk(root, inner, { path: below, depth: depth - 1 });

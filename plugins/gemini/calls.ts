@@ -5,7 +5,7 @@ import { PartialArguments } from "./partial-arguments.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** The frame's text, and where in it the value stands: parsed and encoded again, long numbers would be others. */
+/** The frame's text and the value's place in it: re-encoding would change long numbers. */
 export interface Source {
   readonly text: string;
   readonly place: JsonPlace;
@@ -21,7 +21,7 @@ interface OpenCall {
   readonly index: number;
   readonly id: string | undefined;
   readonly partial: PartialArguments;
-  /** The arguments arrived in one piece. */
+  /** Whether the arguments arrived in one piece. */
   whole: boolean;
 }
 

@@ -47,7 +47,7 @@ function partOf(part: Part, role: Content["role"]): Record<string, unknown> | un
     case "tool_call":
       return callPart(part);
     case "opaque":
-      return part.wire === wireName ? (part.data as Record<string, unknown>) : undefined; // built from a part by the decoder
+      return part.wire === wireName ? (part.data as Record<string, unknown>) : undefined; // Built from a part by the decoder.
     default:
       return undefined;
   }

@@ -84,7 +84,7 @@ export class GeminiDecoder implements Decoder {
     if (candidates.length === 0 && blocked === undefined && response.usageMetadata === undefined) this.#other(response);
   }
 
-  /** Fields of the answer, and of its candidate under `candidate.`; most come with every chunk. */
+  /** Fields of the answer, and of its candidate under `candidate.`; most are repeated in every chunk. */
   #tell(response: Wire, out: Delta[]): void {
     const own = otherFields(response, known.response);
     const [first] = asList(response.candidates);
@@ -145,7 +145,7 @@ export class GeminiDecoder implements Decoder {
     );
   }
 
-  /** Code executed by Google, files, server-side tools: not the client's to run, sent back verbatim with the signature. */
+  /** Code executed by Google, files, server-side tools: not for the client to execute; sent back verbatim with the signature. */
   #kept(part: Wire, signature: string | undefined, out: Delta[]): void {
     this.#thinking = false;
     for (const key of served) {
@@ -205,11 +205,11 @@ export class GeminiDecoder implements Decoder {
   }
 }
 
-/** An enum's zero value, which gateways write out where Google omits the field. */
+/** Treats an enum's zero value as absent; gateways write it out where Google omits the field. */
 const specified = (reason: unknown): string | undefined =>
   typeof reason === "string" && reason.endsWith("_UNSPECIFIED") ? undefined : asText(reason);
 
-/** What is read here. */
+/** The fields that are read here. */
 const known = {
   response: new Set(["candidates", "usageMetadata", "responseId", "modelVersion", "error"]),
   candidate: new Set([
@@ -225,7 +225,7 @@ const known = {
 const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;
 
-/** The model tried to call a tool and wrote something invalid: an end without an answer. */
+/** The model tried to call a tool and wrote something invalid, so there is no answer. */
 const failures: ReadonlySet<string> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
 
 const finishes: ReadonlyMap<string, FinishReason> = new Map([

@@ -13,7 +13,7 @@ export class PartialArguments {
   #string: string | undefined;
   #broken = false;
 
-  /** The text added by these pieces. `number`: the number of a piece as it was received. */
+  /** The text added by these pieces. `number`: a number's original text. */
   write(pieces: unknown, number: (at: number) => string | undefined = () => undefined): string {
     let text = this.#begin();
     for (const [at, piece] of asList(pieces).entries()) text += this.#piece(asRecord(piece), () => number(at));

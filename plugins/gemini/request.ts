@@ -86,7 +86,7 @@ const budgets = {
   max: 24_576,
 } as const satisfies Record<Effort, number>;
 
-/** Thinking cannot be turned off in later models. */
+/** Later models cannot turn thinking off. */
 const levels = {
   none: "minimal",
   minimal: "minimal",

@@ -124,7 +124,7 @@ function serverOf(document: Record<string, unknown>, source: OpenApiSource): str
 async function readDocument(file: string): Promise<Record<string, unknown>> {
   const { parse } = await import("yaml");
   try {
-    const document = recordOf(parse(await readFile(file, "utf8"), { uniqueKeys: false })); // JSON is YAML
+    const document = recordOf(parse(await readFile(file, "utf8"), { uniqueKeys: false })); // JSON is a subset of YAML.
     if (typeof document.openapi !== "string" || !document.openapi.startsWith("3."))
       throw new Error("it is not an OpenAPI 3 document");
     return document;
@@ -141,7 +141,8 @@ function missing(file: string, id: string, document: Record<string, unknown>): n
 }
 
 const recordOf = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}; // untrusted document
+  // The document is untrusted.
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 

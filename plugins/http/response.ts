@@ -30,7 +30,7 @@ function parsed(text: string, type: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // labelled as JSON but invalid: show the text
+    return text; // Labelled as JSON but invalid: show the text.
   }
 }
 

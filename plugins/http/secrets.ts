@@ -11,7 +11,7 @@ export function secretsOf(options: HttpToolOptions): Record<string, string> {
     for (const [name, value] of Object.entries(headers)) {
       if (harmlessHeader.test(name) || value.includes("{")) continue;
       secrets[name] = value;
-      secrets[`${name} value`] = value.replace(/^\w+\s+/, ""); // "Bearer abc" and "abc" alone
+      secrets[`${name} value`] = value.replace(/^\w+\s+/, ""); // Both "Bearer abc" and "abc" alone.
     }
   }
   for (const { query } of operations) {

@@ -114,7 +114,7 @@ export class Sender {
     return await readAnswer(response, this.#options.maxResponse);
   }
 
-  /** Never the library's error: it contains the request, and that the credentials. */
+  /** Never exposes the library's error, which contains the request and its credentials. */
   #explain(thrown: unknown): VenturiError {
     if (VenturiError.isInstance(thrown)) return thrown;
     // A refused address arrives as the cause of a failed connection.
@@ -137,9 +137,9 @@ async function readAnswer(
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response.data) {
-    chunks.push(chunk as Buffer); // a stream without an encoding yields buffers
+    chunks.push(chunk as Buffer); // A stream without an encoding yields Buffers.
     size += (chunk as Buffer).length;
-    if (size > most) break; // leaving the loop destroys the stream and its connection
+    if (size > most) break; // Leaving the loop destroys the stream and its connection.
   }
   const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
   return { status: response.status, headers, body: Buffer.concat(chunks).subarray(0, most + 1) };

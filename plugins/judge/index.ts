@@ -2,7 +2,7 @@ import { didYouMean } from "venturi/internal";
 import { definePlugin, type Judgement, terminalOf, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 
-/** Judges may have guards of their own, but not without end. */
+/** Judges may have guards of their own, up to this depth. */
 const deepest = 4;
 
 export default definePlugin({

@@ -69,7 +69,7 @@ interface Asked {
   readonly values: KeyValues | undefined;
 }
 
-/** Slots of the run are taken one by one, and stay taken when their time has come, until the run has ended. */
+/** A run's slots are taken one by one, and stay taken after their time has come, until the run ends. */
 async function later({ input, context, options, now, runs, values }: Asked): Promise<unknown> {
   if (values === undefined) throw failure("this service cannot keep schedules");
   const { run, call, session, agent } = context;

@@ -30,8 +30,8 @@ export default definePlugin({
     return {
       name,
       description,
-      parameters: parameters as unknown as Tool["parameters"], // arguments are validated before call
-      // Starts once the answer is complete; a repeated call finds its note by the id.
+      parameters: parameters as unknown as Tool["parameters"], // Arguments are validated before the call.
+      // Starts once the answer is complete; a repeated call finds its note by id.
       effect: "effectful",
       resumable: true,
       store,

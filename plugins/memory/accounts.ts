@@ -27,11 +27,11 @@ const sum = (amounts: Iterable<Amount>): Amount =>
     nothing,
   );
 
-/** Sums of usage and accounts of budgets. */
+/** Usage sums and budget accounts. */
 export class Accounts {
   readonly #usage = new UsageSums();
   readonly #accounts = new Map<string, Account>();
-  /** Accounts that a run holds something of. */
+  /** Accounts on which a run holds a reservation. */
   readonly #heldBy = new Map<string, readonly string[]>();
 
   bill(run: string, { usage, spent, release }: Billed): void {
@@ -46,7 +46,7 @@ export class Accounts {
   }
 
   usage(query: UsageQuery): UsageRow[] {
-    return sumUsage(this.#usage.rows as UsageEntry[], query); // summed by all keys
+    return sumUsage(this.#usage.rows as UsageEntry[], query); // Summed by all keys.
   }
 
   reserve({ ownership: { run }, holds }: Reservation): Reserved {

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditQuery, AuditRecord } from "venturi/plugin";
 
-/** Everything is in memory, so the oldest are dropped. */
+/** Maximum records kept; the oldest are dropped, since everything is in memory. */
 const mostKept = 10_000;
 
 export class AuditLog {

@@ -1,7 +1,7 @@
 import type { BacklogRow, WorkerRow } from "venturi/plugin";
 import type { StoredRun } from "./run.ts";
 
-/** `seen`: when each worker was last heard of. */
+/** `seen`: when each worker last sent a heartbeat. */
 export function workerRows(seen: ReadonlyMap<string, number>, open: Iterable<StoredRun>, now: number): WorkerRow[] {
   const held = Map.groupBy(
     [...open].filter(({ state }) => state === "running"),

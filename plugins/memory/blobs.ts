@@ -1,6 +1,6 @@
 import type { BlobStore } from "venturi/plugin";
 
-/** Images and files of runs, each kept as long as a run that put it. */
+/** Images and files of runs, each kept as long as a run that stored it. */
 export class MemoryBlobs implements BlobStore {
   readonly #blobs = new Map<string, { readonly bytes: Uint8Array; readonly runs: Set<string> }>();
   readonly #used = new Map<string, Set<string>>();
@@ -45,7 +45,7 @@ export class MemoryBlobs implements BlobStore {
   }
 }
 
-/** As large as those of SQLite. */
+/** The same size as in SQLite. */
 const piece = 1024 * 1024;
 
 async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -4,7 +4,7 @@ type Listener = (hint: Hint) => void;
 
 /** Listeners for changes, in this process only. */
 export class Hints {
-  /** Listeners that want to know of events. */
+  /** Number of listeners interested in events. */
   readers = 0;
   readonly #listeners = new Map<Listener, "control" | undefined>();
 

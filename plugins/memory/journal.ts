@@ -92,7 +92,7 @@ export class MemoryJournal implements Journal {
         fenced.add(item.ownership);
       }
     }
-    // Without readers elsewhere, a token costs no hint.
+    // Without such listeners, a token costs no hint.
     if (work || this.#hints.readers > 0)
       this.#hints.send({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
     return fenced ?? nobody;
@@ -335,7 +335,7 @@ export class MemoryJournal implements Journal {
     return this.#isSilentSince(stored.updatedAt) && this.#isSilentSince(this.#workers.get(stored.worker ?? ""));
   }
 
-  /** A clock set back leaves times in the future: such leases count as expired, or they would last for ever. */
+  /** After a clock was set back, times in the future count as expired; otherwise such leases would last forever. */
   #isSilentSince(time: number | undefined): boolean {
     return time === undefined || Math.abs(this.#clock.now() - time) > this.lease;
   }
@@ -351,7 +351,7 @@ function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number
   stored.asking += questionsOpened(events);
   if (stored.epochs.at(-1)?.epoch !== epoch) stored.epochs.push({ epoch, after: stored.events.length });
   for (let index = stored.newest; index < stored.events.length; index++) {
-    forgetEncoding(stored.events[index] as RunEvent); // below the length
+    forgetEncoding(stored.events[index] as RunEvent); // `index` is below the length.
   }
   stored.newest = stored.events.length;
   for (const event of events) stored.events.push(event);

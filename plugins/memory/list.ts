@@ -2,7 +2,7 @@ import { fitPage, mostWords, rowFits, sortCursor, wordsOf } from "venturi/intern
 import type { ListQuery, RunRow } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
-/** One page of the runs, given in order of arrival, and the next cursor. */
+/** One page of the runs (given in order of arrival) and the next cursor. */
 export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: RunRow[]; cursor?: string } {
   if (query.sort !== undefined) return sortedPage(stored, { ...query, sort: query.sort });
   const limit = query.limit ?? 50;
@@ -17,7 +17,7 @@ export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: R
   return last && (cut || found.length > limit) ? { runs, cursor: String(last.order) } : { runs };
 }
 
-/** One page of ended runs by a value of their digests, the largest first. */
+/** One page of ended runs, sorted by a digest value, largest first. */
 function sortedPage(
   stored: Iterable<StoredRun>,
   query: ListQuery & Required<Pick<ListQuery, "sort">>,

@@ -2,17 +2,17 @@ import { keyMemory } from "venturi/internal";
 import type { Enqueue } from "venturi/plugin";
 import { type StoredRun, storedRun } from "./run.ts";
 
-/** Keys of removed runs that are remembered: about 20 MB. */
+/** Maximum keys of removed runs remembered: about 20 MB. */
 const mostRemoved = 100_000;
 
-/** The stored runs, and what they are found by. */
+/** The stored runs and their indexes. */
 export class RunTable {
   /** In order of arrival. */
   readonly runs = new Map<string, StoredRun>();
   /** Unfinished runs. */
   readonly open = new Map<string, StoredRun>();
   readonly #keys = new Map<string, string>();
-  /** Of removed runs, the oldest first. */
+  /** Keys of removed runs, oldest first. */
   readonly #removed = new Map<string, { readonly run: string; readonly at: number }>();
   #order = 0;
 
@@ -24,7 +24,7 @@ export class RunTable {
     return stored;
   }
 
-  /** The run that has the key, or had it and was removed. */
+  /** The run that has this key, or had it before it was removed. */
   byKey(tenant: string, key: string, now: number): string | undefined {
     const name = nameOf(tenant, key);
     const removed = this.#removed.get(name);

@@ -32,9 +32,9 @@ export interface StoredRun {
   asking: number;
   end: EndOfRun | undefined;
   readonly events: RunEvent[];
-  /** Index of the first event of the last append: readers here have had those before it. */
+  /** Index of the first event of the last append; readers in this process have received those before it. */
   newest: number;
-  /** The epochs that wrote events, and the seq that each continued. */
+  /** The epochs that wrote events, and the seq each continued from. */
   readonly epochs: { readonly epoch: number; readonly after: number }[];
   readonly signals: Signal[];
   readonly wire: KeptWire[];

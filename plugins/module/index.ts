@@ -29,7 +29,7 @@ async function isolated(file: string, options: Options, name: string): Promise<T
     name,
     description: options.description ?? own.description,
     parameters: own.parameters,
-    effect: options.effect ?? (own.effect as Effect | undefined) ?? "effectful", // checked by the thread
+    effect: options.effect ?? (own.effect as Effect | undefined) ?? "effectful", // Checked by the thread.
     call: (input, context) => threads.call(input, context),
     close: () => threads.close(),
   };

@@ -59,7 +59,7 @@ function checked(file: string, name: string, value: unknown): OwnTool {
   if (tool.effect !== undefined && !effects.includes(String(tool.effect))) {
     throw invalid(file, `${where} has effect "${String(tool.effect)}"; use ${effects.join(", ")}`);
   }
-  return tool as OwnTool; // each member was checked above
+  return tool as OwnTool; // Each member was checked above.
 }
 
 function isSchema(value: unknown): boolean {

@@ -15,7 +15,7 @@ async function serve(port: MessagePort, { file, exported }: ThreadOptions): Prom
     controller = new AbortController();
     try {
       const parsed = tool.parameters instanceof z.ZodType ? tool.parameters.parse(input) : input;
-      const full = { ...context, signal: controller.signal, log: logTo(say), ...unavailable } as unknown as ToolContext; // completed below
+      const full = { ...context, signal: controller.signal, log: logTo(say), ...unavailable } as unknown as ToolContext; // Completed below.
       full.progress = (text: string) => say({ type: "progress", text });
       const returned = tool.call(parsed as Record<string, unknown>, full);
       say(outputOf(isAsyncIterable(returned) ? await drain(returned, full) : await returned));
@@ -47,7 +47,7 @@ const unavailable = {
 };
 
 function schemaOf(parameters: unknown): Record<string, unknown> {
-  if (!(parameters instanceof z.ZodType)) return parameters as Record<string, unknown>; // checked by loadTool
+  if (!(parameters instanceof z.ZodType)) return parameters as Record<string, unknown>; // Checked by `loadTool`.
   const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });
   return schema;
 }
@@ -82,4 +82,4 @@ async function drain(stream: AsyncIterable<string, unknown>, context: ToolContex
 const isAsyncIterable = (value: unknown): value is AsyncIterable<string, unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
-if (parentPort) await serve(parentPort, workerData as ThreadOptions); // passed by Threads
+if (parentPort) await serve(parentPort, workerData as ThreadOptions); // Passed by `Threads`.

@@ -14,7 +14,7 @@ const heapMegabytes = 256;
 interface Thread {
   readonly worker: Worker;
   readonly loaded: Promise<Loaded>;
-  /** Receives the running call's messages, and the end of the thread. */
+  /** Receives the running call's messages, and the thread's end. */
   hear: (message: FromThread) => void;
   lost: (reason: string) => void;
 }
@@ -74,7 +74,7 @@ export class Threads {
       execArgv: [],
     });
     const loaded = Promise.withResolvers<Loaded>();
-    loaded.promise.catch(() => {}); // handled by those who await it
+    loaded.promise.catch(() => {}); // Handled by those who await it.
     const thread: Thread = { worker, loaded: loaded.promise, hear: () => {}, lost: () => {} };
     this.#all.add(thread);
     worker.on("message", (message: FromThread) => {

@@ -10,7 +10,7 @@ type Wire = Readonly<Record<string, unknown>>;
 /** Values that vary from line to line. */
 const changing = varying([["message", "content"], ["message", "thinking"], ["response"]], [["created_at"]]);
 
-/** What is read of the last line, and what is the same in all of them. */
+/** The fields of the last line that are read, and those all lines share. */
 const known = new Set(["model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"]);
 
 /** One JSON object per line, from /api/chat (`message`) and /api/generate (`response`); the last has `done: true`. */
@@ -82,7 +82,7 @@ export class OllamaDecoder implements Decoder {
       type: "tool_call",
       index: this.#calls++,
       name,
-      // As the model wrote them: parsed and encoded again, long numbers would be others.
+      // As the model wrote them: re-encoding would change long numbers.
       arguments: typeof given === "string" ? given : ((given && textAt(text, [...within, "arguments"])) ?? "{}"),
       sealed: true,
     };
@@ -99,7 +99,7 @@ export class OllamaDecoder implements Decoder {
     if (output !== undefined) usage.outputTokens = output;
     // Older builds do not count a cached prompt again.
     if (input === undefined || output === undefined) usage.source = "partial";
-    // All that the last line says beyond the answer are figures.
+    // Everything else in the last line is usage figures.
     const figures = answerOf(wireName, otherFields(line, known));
     if (input !== undefined || output !== undefined || figures.native) out.push({ type: "usage", usage, ...figures });
     const raw = asText(line.done_reason);

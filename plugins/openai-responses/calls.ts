@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 export class Calls {
   readonly #quirks: Quirks;
   readonly #ids = new Set<string>();
-  /** The vendor may still execute them itself until the end. */
+  /** Until the end the vendor may still execute them itself. */
   readonly #clientCalls: ClientCall[] = [];
   readonly #answered = new Set<string>();
   #count = 0;
@@ -54,8 +54,8 @@ export class Calls {
   }
 
   /**
-   * The final arguments override the fragments: some servers send no fragments, some send them encrypted. They do not end the
-   * call: the item does, and may be the only one that has them.
+   * The final arguments replace the fragments: some servers send none, some send them encrypted. They do not end the call; the item does,
+   * and it may be the only one that has them.
    */
   whole(output: Output, value: unknown, out: Delta[]): void {
     const whole = typeof value === "object" && value !== null ? JSON.stringify(value) : value;

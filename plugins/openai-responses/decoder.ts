@@ -165,7 +165,7 @@ export class ResponsesDecoder implements Decoder {
   #completeMessage(output: Output, item: Json, out: Delta[]): void {
     this.#begin(output, item, out);
     const parts = asList(item.content).map(asRecord);
-    // In one piece: each part with its own sources.
+    // Each part with its own sources.
     if (output.given.size === 0) {
       for (const [index, part] of parts.entries()) {
         this.#texts.completePart(output, part, index, out);
@@ -203,7 +203,7 @@ export class ResponsesDecoder implements Decoder {
     this.#fillIn(response, out);
     const reason = asText(asRecord(response.incomplete_details).reason);
     const cut = status === "incomplete" || reason !== undefined ? cutFinish(reason) : undefined;
-    // With these two the accumulator treats open calls as truncated; otherwise nothing would.
+    // With these two finish reasons the accumulator already treats open calls as truncated.
     const unfinished = this.#outputs.all.some((output) => output.call !== undefined && !output.done);
     if (unfinished && cut !== "length" && cut !== "content_filter") {
       return this.#fail(out, broken(`the response was ${status} with a call that is not finished`), usage);

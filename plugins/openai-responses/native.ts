@@ -1,7 +1,7 @@
 import type { NativeRules } from "venturi/plugin";
 import { asList, asRecord, asText } from "venturi/plugin/provider";
 
-/** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
+/** Native fields that callers of the same wire may set; docs/providers.md has the reasons. */
 export const nativeRules: NativeRules = {
   fields: {
     include: (value) => asList(value).length > 0 && asList(value).every((each) => included.has(String(each))),
@@ -26,7 +26,7 @@ export const nativeRules: NativeRules = {
     "tools",
     "usage",
   ]),
-  // Only where the provider's own settings say nothing.
+  // Only if the provider's own settings do not set them.
   headers: { "openai-beta": () => true, "openai-organization": () => true, "openai-project": () => true },
   vendorTool: (tool) => vendorTool(tool),
 };
@@ -42,7 +42,7 @@ const included: ReadonlySet<string> = new Set([
   "web_search_call.results",
 ]);
 
-/** Their calls come back to the client, or they only choose among the request's own tools. */
+/** Tools whose calls come back to the client, or that only choose among the request's own tools. */
 const clients: ReadonlySet<string> = new Set([
   "apply_patch",
   "computer",

@@ -6,8 +6,8 @@ import type { Output } from "./outputs.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What a response has that is read here, or is this service's to say: what it is called, what is stored where, and what the
- * client asked. A vendor echoes the operator's own settings, which are not the client's to know.
+ * Fields of a response that are read here, or that this service states itself: its name, what is stored where, and the request. A vendor
+ * echoes the operator's settings, which clients must not see.
  */
 const response = new Set([
   ...["id", "object", "created_at", "status", "model", "output", "error", "incomplete_details", "usage"],
@@ -21,14 +21,14 @@ const call = new Set(["type", "id", "status", "call_id", "name", "arguments"]);
 
 export const fieldsOfResponse = (of: Json): Json | undefined => otherFields(of, response);
 
-/** Of a call, those that were not told yet. */
+/** Fields of a call that were not reported yet. */
 export const fieldsOfCall = ({ told }: Output, item: Json): Record<string, unknown> | undefined =>
   told.news(otherFields(item, call));
 
 export const tellFields = (wire: string, data: Json, out: Delta[]): void =>
   void out.push({ type: "activity", kind: "fields", wire, data });
 
-/** A message begins: told where its item has fields of its own, or follows another message. */
+/** Announces a message if its item has fields of its own or follows another message. */
 export function beginMessage(wire: string, { output, item, follows }: Begun, out: Delta[]): void {
   if (output.begun) return;
   output.begun = true;
@@ -39,11 +39,11 @@ export function beginMessage(wire: string, { output, item, follows }: Begun, out
 interface Begun {
   readonly output: Output;
   readonly item: Json;
-  /** The item before it is a message, too. */
+  /** The previous item is a message too. */
   readonly follows: boolean;
 }
 
-/** The rest of a finished message: its own fields, and those of its parts by their position. */
+/** Reports the rest of a finished message: its own fields, and those of its parts by position. */
 export function endMessage(wire: string, output: Output, item: Json, out: Delta[]): void {
   const own = output.told.news(otherFields(item, message));
   const parts: Record<string, unknown> = {};

@@ -16,7 +16,7 @@ export interface Output {
   annotations: number;
   /** The message has been announced. */
   begun: boolean;
-  /** The item's other fields told so far, and whether its texts came with log probabilities. */
+  /** Fields of the item reported so far, and whether its texts came with log probabilities. */
   readonly told: ToldFields;
   logprobs: boolean;
 }

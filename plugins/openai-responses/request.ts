@@ -36,12 +36,12 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
     body.reasoning = { ...(reasoning?.effort && { effort: reasoning.effort }), ...(summary && { summary }) };
   }
   const thinks = body.reasoning !== undefined || thinking.test(request.model.replace(/^.*\//, ""));
-  // Without a stored response, reasoning survives to the next round only if it is included encrypted.
+  // Without a stored response, reasoning reaches the next round only if it is included encrypted.
   const key = cacheKeyOf(request, options);
   if (key !== undefined) body.prompt_cache_key = key;
   const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
   const asked = withFields(withFields(Object.assign(body, rest), request.native), request.nativeChoice);
-  // A client of another wire says how much to write, and the run in which format.
+  // A client of another wire may set the verbosity, while the run sets the format.
   if (body.text !== undefined && asRecord(asked.text).format === undefined) {
     asked.text = { ...asRecord(body.text), ...asRecord(asked.text) };
   }

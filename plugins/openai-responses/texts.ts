@@ -28,7 +28,7 @@ export class Texts {
   piece(output: Output, { kind, part, text, logprobs }: Text, out: Delta[]): void {
     if (typeof text !== "string") return;
     if (text === "") {
-      // Of a token without text, such as the first half of a character.
+      // Log probabilities of a token without text, such as half of a character.
       if (Array.isArray(logprobs) && logprobs.length > 0 && output.given.size > 0) {
         tellFields("openai-responses", { parts: { [`${part ?? 0}`]: { logprobs } } }, out);
       }
@@ -58,13 +58,13 @@ export class Texts {
     }
   }
 
-  /** A part of a message that came in one piece. */
+  /** A part of a message that arrived in one piece. */
   completePart(output: Output, part: Json, index: number, out: Delta[]): void {
     this.complete(output, { kind: "text", part: index, text: part.text, logprobs: part.logprobs }, out);
     this.complete(output, { kind: "refusal", part: index, text: part.refusal }, out);
   }
 
-  /** Emits what of the part's complete text was not streamed. */
+  /** Emits the rest of the part's text that was not streamed. */
   complete(output: Output, { kind, part, text, logprobs }: Text, out: Delta[]): void {
     if (typeof text !== "string") return;
     const given = output.given.get(`${kind} ${part ?? 0}`) ?? "";

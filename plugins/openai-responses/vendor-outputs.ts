@@ -54,7 +54,7 @@ function commandsIn({ text, ok }: ToolOutput): Json[] {
 const isCommand = (value: Json): boolean =>
   typeof value.stdout === "string" && typeof value.stderr === "string" && "exit" in value;
 
-/** A command killed by a signal has no exit status; shells report 128 and more. */
+/** A command killed by a signal has no exit status; shells report 128 plus the signal. */
 const commandOutput = ({ stdout, stderr, exit, timedOut }: Json): Json => ({
   stdout,
   stderr,

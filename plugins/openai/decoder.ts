@@ -34,11 +34,11 @@ export class ChatDecoder implements Decoder {
   readonly #json = new RepeatedJson(changing, forms);
   readonly #calls = new ToolCalls(this.quirks);
   readonly #details = new ReasoningDetails();
-  /** The usage as the vendor wrote it. */
+  /** The usage object as the vendor sent it. */
   #figures: Record<string, unknown> | undefined;
   readonly #others = new OtherFields(wireName);
   #last: Json | undefined;
-  /** The chunk under way as it was received. */
+  /** The current chunk as received. */
   #source = "";
   /** Finish reasons by choice index; undefined while open. Only the first choice seen is decoded. */
   readonly #choices = new Map<number, string | undefined>();
@@ -46,7 +46,7 @@ export class ChatDecoder implements Decoder {
   #id = "";
   #model = "";
   #usage: Usage | undefined;
-  /** It was counted since it was last emitted. */
+  /** New usage arrived since it was last emitted. */
   #usageNews = false;
   #sources: { citations?: unknown; search_results?: unknown } | undefined;
   #opaque: string | undefined;
@@ -64,7 +64,7 @@ export class ChatDecoder implements Decoder {
     const introduced = this.#id !== "" && this.#model !== "";
     const chunk = introduced ? this.#json.parse(data) : parseJson(data);
     if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, frame, out);
-    this.#chunk(chunk as Json, frame.event, out); // any key may be read
+    this.#chunk(chunk as Json, frame.event, out); // Missing keys read as undefined.
   }
 
   end(out: Delta[]): void {
@@ -98,7 +98,7 @@ export class ChatDecoder implements Decoder {
     const { choices, usage } = chunk;
     if (isError(chunk, event)) return this.#fail(out, errorIn(chunk));
     if (this.#id === "" || this.#model === "") this.#introduce(chunk, out);
-    // The same object differs from the last chunk in values that are read, and in nothing else.
+    // If it is the same object, the chunk differs from the last one only in values that are read.
     if (chunk !== this.#last) this.#others.look(chunk, out);
     this.#last = chunk;
     const from = out.length;
@@ -112,7 +112,7 @@ export class ChatDecoder implements Decoder {
     if (chunk.citations !== undefined || chunk.search_results !== undefined) {
       this.#sources = { ...pick(chunk, "citations"), ...pick(chunk, "search_results") };
     }
-    // A frame of figures alone is told as such; beside text, as some servers send them with each token, they wait for the end.
+    // Usage in a chunk of its own is emitted at once; next to text, as some servers send it with each token, it waits for the end.
     if (this.#usageNews && out.length === from) this.#tellUsage(out);
   }
 
@@ -168,7 +168,7 @@ export class ChatDecoder implements Decoder {
   #pushDelta(choice: Json, out: Delta[]): void {
     const delta = choice.delta;
     if (typeof delta !== "object" || delta === null) return this.#withoutDelta(choice, out);
-    const content = (delta as Json).content; // any key may be read
+    const content = (delta as Json).content; // Missing keys read as undefined.
     if (typeof content === "string") {
       if (content !== "") this.#text(content, out);
     } else if (typeof content === "object" && content !== null) {
@@ -232,7 +232,7 @@ export class ChatDecoder implements Decoder {
       return this.quirks.count("delta_missing");
     }
     this.quirks.count("message_for_delta");
-    const { content, ...rest } = message as Json; // any key may be read
+    const { content, ...rest } = message as Json; // Missing keys read as undefined.
     if (typeof content !== "string") return this.#pushDelta({ delta: message }, out);
     const more = content.startsWith(this.#message) ? content.slice(this.#message.length) : content;
     this.#message = content;

@@ -27,7 +27,7 @@ export const dialects = {
 } satisfies Record<string, Dialect>;
 export type DialectName = keyof typeof dialects;
 
-export const dialectNames = Object.keys(dialects) as [DialectName, ...DialectName[]]; // keys are the names
+export const dialectNames = Object.keys(dialects) as [DialectName, ...DialectName[]]; // The keys are the names.
 
 /** By host: known vendors, and anything on this machine or its private network. */
 export function dialectOf(name: DialectName | "auto", baseUrl: string): Dialect {

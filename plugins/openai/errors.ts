@@ -17,7 +17,7 @@ export function errorIn(payload: unknown): VenturiError {
   return new VenturiError(op, code, `the provider reported an error: ${said}`, { details });
 }
 
-/** Responses with 400 that are not the request's fault. */
+/** Responses with status 400 that are not the request's fault. */
 export function failureOf(failure: HttpFailure): VenturiError | undefined {
   if (failure.status === 400 && modelsFault.test(errorCode(failure.body) ?? "")) return errorIn(failure.body);
   return refusedKey(failure);
@@ -45,7 +45,7 @@ const kinds: readonly (readonly [RegExp, Code])[] = [
   [/invalid_request|bad.?request|context.?length|invalid_prompt/i, "invalid_input"],
 ];
 
-/** Groq reports a malformed call by the model as an invalid request. */
+/** Groq reports the model's malformed call as an invalid request. */
 const modelsFault = /tool_use_failed/;
 
 function codeOf(words: string, body: unknown): Code {

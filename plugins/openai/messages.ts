@@ -69,7 +69,7 @@ const fields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "
 /** Reasoning goes back to where it came from: OpenRouter's list if there was one, else the vendor's field. */
 function addReasoning(body: Body, parts: readonly Part[]): void {
   for (const part of parts) {
-    // With a type it is a content item.
+    // A part with a type is a content item.
     if (isOwn(part) && asRecord(part.data).type === undefined) Object.assign(body, asRecord(part.data));
   }
   if (body.reasoning_details !== undefined) return;

@@ -1,7 +1,7 @@
 import type { NativeRules } from "venturi/plugin";
 import { asText } from "venturi/plugin/provider";
 
-/** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
+/** Native fields that callers of the same wire may set; docs/providers.md has the reasons. */
 export const nativeRules: NativeRules = {
   fields: {
     audio: true,
@@ -43,7 +43,7 @@ export const nativeRules: NativeRules = {
     "usage",
   ]),
   acting: { web_search_options: "web_search", plugins: "plugins" },
-  // Only where the provider's own settings say nothing.
+  // Only if the provider's own settings do not set them.
   headers: { "openai-beta": () => true, "openai-organization": () => true, "openai-project": () => true },
   vendorTool: ({ type }) => (type === "function" || type === "custom" ? undefined : (asText(type) ?? "unknown")),
 };

@@ -4,7 +4,7 @@ import { asRecord } from "venturi/plugin/provider";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What each element has that the decoder reads. */
+/** The fields of each element that the decoder reads. */
 const response = new Set(["id", "object", "created", "model", "choices", "usage", "error", "obfuscation"]);
 const choice = new Set(["index", "delta", "message", "text", "finish_reason", "usage", "error"]);
 const message = new Set([
@@ -26,19 +26,19 @@ const message = new Set([
 const call = new Set(["index", "id", "type", "function", "custom"]);
 const callBody = new Set(["name", "arguments", "input"]);
 
-/** Fields that the decoder does not read, for clients of the same wire: `delta.name` for one of the message. */
+/** Fields that the decoder does not read, for clients of the same wire; `delta.name` is a field of the message. */
 export class OtherFields {
   readonly #wire: string;
   readonly #told = new ToldFields();
   readonly #toldOfChoice = new ToldFields();
-  /** Those of the choice under way that no delta has taken yet. */
+  /** Fields of the current choice that no delta has taken yet. */
   extras: Record<string, unknown> | undefined;
 
   constructor(wire: string) {
     this.#wire = wire;
   }
 
-  /** Tells those of the answer, which most servers repeat with every chunk. */
+  /** Reports fields of the answer, which most servers repeat in every chunk. */
   look(chunk: Json, out: Delta[]): void {
     const news = this.#told.news(otherFields(chunk, response));
     if (news !== undefined) out.push({ type: "response", ...answerOf(this.#wire, news) });
@@ -47,14 +47,14 @@ export class OtherFields {
     if (first !== undefined && !first.index) this.#find(first);
   }
 
-  /** To be spread into the delta that they came with. */
+  /** The fields, to be spread into the delta they came with. */
   take(): { native?: NativeAnswer } {
     const { extras } = this;
     this.extras = undefined;
     return answerOf(this.#wire, extras);
   }
 
-  /** A value that only repeats itself is told once (Azure's `content_filter_results`); log probabilities belong to their chunk. */
+  /** A value that only repeats is reported once (Azure's `content_filter_results`); log probabilities belong to their chunk. */
   #find(first: Json): void {
     const own = otherFields(first, choice);
     const others = otherFields(asRecord(first.delta ?? first.message), message, "delta.");
@@ -70,7 +70,7 @@ export class OtherFields {
   }
 }
 
-/** Those of a call. `at`: the name of its inner object. */
+/** Fields of a call. `at`: the name of its inner object. */
 export function fieldsOfCall(whole: Json, body: Json, at: string): Record<string, unknown> | undefined {
   const [outer, inner] = [otherFields(whole, call), otherFields(body, callBody, `${at}.`)];
   return outer === undefined && inner === undefined ? undefined : { ...outer, ...inner };

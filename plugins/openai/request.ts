@@ -37,7 +37,7 @@ export function bodyOf(request: GenerationRequest, { options, dialect, mode }: A
   return withFields(withFields(Object.assign(body, rest), request.native), request.nativeChoice);
 }
 
-/** An operator who enabled caching knows that the server supports it. */
+/** Without `auto`, the operator enabled caching and knows that the server supports it. */
 const cacheKeyOf = ({ cache }: GenerationRequest, { cacheKey }: Dialect): string | undefined =>
   cache === undefined || cache.mode === "off" || (cache.mode === "auto" && !cacheKey) ? undefined : cache.key;
 

@@ -10,7 +10,6 @@ interface Fragment {
   readonly key: Key;
   readonly id: string | undefined;
   readonly name: string | undefined;
-  /** The next fragment of the arguments' JSON text. */
   readonly piece: string;
   /** The fragment is the complete text. */
   readonly whole: boolean;
@@ -75,7 +74,7 @@ export class ToolCalls {
     }
   }
 
-  /** `text`: of the value at this place in the entry, as it was received. */
+  /** `text` returns the original text of a value in the entry. */
   #read(entry: unknown, text: (...place: [string, string]) => string | undefined): Fragment {
     const whole = asRecord(entry);
     const { index, id, extra_content, custom, ...flat } = whole;
@@ -86,7 +85,7 @@ export class ToolCalls {
     if (isObject) this.#quirks.count("arguments_object");
     const name = asText(body.name);
     return {
-      key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // a safe integer
+      key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // A safe integer.
       id: this.#id(id),
       name,
       piece: isObject
@@ -195,7 +194,7 @@ export class ToolCalls {
   }
 }
 
-/** Text of a call's value: encoded again, long numbers would be others. */
+/** Original text of a call's value: re-encoding would change long numbers. */
 const exact = (source: string, place: JsonPlace): string | undefined =>
   [...textsAt(source, ["choices", "*", "*", ...place]).values()][0];
 

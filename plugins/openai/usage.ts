@@ -31,7 +31,7 @@ function set(usage: Usage, key: Exclude<keyof Usage, "source">, value: unknown):
   if (known !== undefined) usage[key] = known;
 }
 
-/** Vendors write a zero for what was not sent at all. */
+/** Ignores zero, which vendors write for figures that do not apply. */
 function setSome(usage: Usage, key: Exclude<keyof Usage, "source">, value: unknown): void {
   if (value !== 0) set(usage, key, value);
 }

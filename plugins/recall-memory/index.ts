@@ -2,7 +2,7 @@ import { definePlugin, Journal } from "venturi/plugin";
 import { z } from "zod";
 import { NotesInMemory } from "./notes.ts";
 
-/** By the service's journal and the entry's name: a reload of the configuration forgets nothing. */
+/** By journal and entry name, so that a config reload forgets nothing. */
 const kept = new WeakMap<Journal, Map<string, NotesInMemory>>();
 
 export default definePlugin({

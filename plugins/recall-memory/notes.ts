@@ -18,7 +18,7 @@ interface Kept {
 }
 
 export class NotesInMemory implements MemoryStore {
-  /** By place, then by id; the newest last. */
+  /** By place, then by id; newest last. */
   readonly #places = new Map<string, Map<string, Kept>>();
 
   async put({ tenant, note, vector, most, existing }: PutNote): Promise<PutOutcome> {

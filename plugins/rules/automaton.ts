@@ -1,16 +1,16 @@
 import { RE2JS } from "re2js";
 
-/** What stood before a position: an expression's `\b` and `^` depend on it. */
+/** What precedes a position; `\b` and `^` depend on it. */
 export const before = { start: 0, newline: 1, word: 2, other: 3 } as const;
 export type Before = (typeof before)[keyof typeof before];
 
-/** Stands for the end of the text. */
+/** Pseudo-character for the end of the text. */
 export const endOfText = -1;
 
 export interface Step {
   /** The text before this character is a match. */
   readonly accepts: boolean;
-  /** Undefined when no match can go on with it. */
+  /** Undefined when no match can continue with it. */
   readonly to: State | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Program {
   readonly numLb: number;
 }
 
-/** Of RE2's programs. */
+/** Opcodes of RE2's programs. */
 const op = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, fail: 5, match: 6, nop: 7 } as const;
 const width = { beginLine: 1, endLine: 2, beginText: 4, endText: 8, boundary: 16, noBoundary: 32 } as const;
 
@@ -35,8 +35,8 @@ const mostStates = 2_000;
 const longestProgram = 4_000;
 
 /**
- * RE2's program of an expression, executed one character at a time: what RE2 does with a whole text, for a text that is still being
- * written. States are made when they are first reached, as in RE2's own DFA; each character costs one lookup after that.
+ * Executes an expression's RE2 program one character at a time, for a text that is still being written. States are created on first use, as
+ * in RE2's own DFA; after that each character costs one lookup.
  */
 export class Automaton {
   readonly #program: Program;
@@ -44,7 +44,7 @@ export class Automaton {
   readonly #initial: readonly State[];
 
   constructor(expression: string) {
-    // The program of the pinned version; its shape is tested.
+    // The internals of the pinned version; a test checks their shape.
     const { prog } = (RE2JS.compile(expression) as unknown as { re2Input: { prog: Program } }).re2Input;
     if (prog.numLb > 0) throw new Error("looking behind is not supported");
     if (prog.inst.length > longestProgram) throw new Error("it is too large: shorten its repetitions");
@@ -53,10 +53,10 @@ export class Automaton {
   }
 
   initial(after: Before): State {
-    return this.#initial[after] as State; // one for each
+    return this.#initial[after] as State; // One per entry of `before`.
   }
 
-  /** The step from a state, for a character that it has not seen yet. */
+  /** The transition from a state for a character it has not seen yet. */
   step(state: State, rune: number): Step {
     const { inst } = this.#program;
     const holds = assertions(state.before, rune);
@@ -89,7 +89,7 @@ export class Automaton {
     const key = `${after} ${nodes.join(" ")}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    // States that are in use stay valid; they are only made again.
+    // States in use stay valid; they are only created again.
     if (this.#states.size >= mostStates) this.#states.clear();
     const made = new State(this, nodes, after);
     this.#states.set(key, made);
@@ -101,7 +101,7 @@ export class State {
   readonly nodes: readonly number[];
   readonly before: Before;
   readonly #automaton: Automaton;
-  /** Steps by character, for ASCII. */
+  /** Cached transitions for ASCII characters. */
   readonly #steps: (Step | undefined)[] = new Array(128).fill(undefined);
   #others: Map<number, Step> | undefined;
 
@@ -136,7 +136,7 @@ export function kindOf(rune: number): Before {
 
 export const isDigit = (rune: number): boolean => rune >= 48 && rune <= 57;
 
-/** ASCII, as in RE2. */
+/** ASCII only, as in RE2. */
 export const isWord = (rune: number): boolean =>
   (rune >= 97 && rune <= 122) || (rune >= 65 && rune <= 90) || isDigit(rune) || rune === 95;
 

@@ -5,21 +5,21 @@ type Known = Omit<Rule, "name" | "automaton"> & { readonly expressions: readonly
 
 const isLetterOrDigit = (rune: number): boolean => (isWord(rune) && rune !== 95) || rune > 127;
 
-/** What can be looked for by name. Each expression is executed by RE2's rules, in linear time. */
+/** The named rules. Each expression is executed with RE2 semantics, in linear time. */
 const known = {
   email: {
     expressions: [String.raw`[\pL\pN._%+'-]+@(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+\pL{2,}`],
   },
   phone: {
     expressions: [
-      // +49 (0)30 1234567 and the like: with a country.
+      // With a country code: +49 (0)30 1234567.
       String.raw`\+[0-9](?:[ ().\/-]{0,3}[0-9]){6,14}`,
-      // 030/1234567, 0171 1234567: with a leading zero.
+      // With a leading zero: 030/1234567, 0171 1234567.
       String.raw`\(?0[1-9][0-9]{0,4}\)?(?:[ \/-]{0,3}[0-9]){5,10}`,
       // (415) 555-0132, 415-555-0132
       String.raw`(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[.-])[0-9]{3}[ .-][0-9]{4}`,
     ],
-    // The rest of a date or of a longer number is none.
+    // Not the rest of a date or of a longer number.
     notAfter: (rune) => isLetterOrDigit(rune) || rune === 45 || rune === 47,
     notBefore: isDigit,
     check: isPhone,
@@ -54,7 +54,7 @@ const known = {
     ],
     notAfter: isLetterOrDigit,
   },
-  /** Words by which a text that a tool brought tries to give the model orders. */
+  /** Phrases by which a text from a tool tries to give the model orders. */
   injection: {
     expressions: [
       String.raw`(?i)(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|the|your|my|of|these|those|previous|prior|above|earlier|preceding|former|other|system)\s+){1,6}(?:instructions?|prompts?|rules|directions|guidelines|messages|context)`,
@@ -62,19 +62,19 @@ const known = {
       String.raw`(?i)(?:do\s+not|don't|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to|let)\s+the\s+user`,
       String.raw`(?i)you\s+are\s+now\s+(?:in\s+)?(?:an?\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|free\s+of)`,
       String.raw`(?i)new\s+(?:system\s+)?instructions\s*:`,
-      // Turns of a conversation, written as models are trained to see them.
+      // Conversation turns in the notation models are trained on.
       String.raw`<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|eot_id)\|>`,
       String.raw`\[\/?INST\]|<<\/?SYS>>`,
       String.raw`(?i)<\/?(?:system|assistant)(?:_prompt|_message)?>`,
-      // An image whose address carries data away.
+      // An image whose URL carries data away.
       String.raw`!\[[^\]\n]{0,80}\]\(https?:\/\/[^)\s]{1,120}[?&][^)\s=]{1,40}=`,
-      // Letters that nobody sees.
+      // Invisible characters.
       String.raw`[\x{E0020}-\x{E007E}]{3,}`,
     ],
   },
 } as const satisfies Record<string, Known>;
 
-export const knownRules = Object.keys(known) as (keyof typeof known)[]; // its own keys
+export const knownRules = Object.keys(known) as (keyof typeof known)[]; // Its own keys.
 
 export function knownRule(name: keyof typeof known): readonly Rule[] {
   const { expressions, ...conditions }: Known = known[name];
@@ -83,7 +83,7 @@ export function knownRule(name: keyof typeof known): readonly Rule[] {
 
 const automata = new Map<string, Automaton>();
 
-/** Kept: its states are found out while it is used. */
+/** Cached, because its states are built while it is used. */
 function automatonOf(expression: string): Automaton {
   let automaton = automata.get(expression);
   if (automaton === undefined) {
@@ -95,7 +95,7 @@ function automatonOf(expression: string): Automaton {
 
 const digitsOf = (text: string): string => text.replaceAll(/[^0-9]/g, "");
 
-/** What begins with a date, such as 01-02-2026, is none. */
+/** Rejects texts that begin with a date, such as 01-02-2026. */
 function isPhone(text: string): boolean {
   const { length } = digitsOf(text);
   return length >= 8 && length <= 15 && !/^[0-9]{2}[-/][0-9]{2}[-/](?:19|20)[0-9]{2}/.test(text);
@@ -114,7 +114,7 @@ function isCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Characters of an IBAN, by country (registry of SWIFT). */
+/** IBAN length by country (SWIFT registry). */
 const ibanLengths = new Map(
   "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
     .split(" ")

@@ -1,25 +1,25 @@
 import type { ScanSink, TextScanner } from "venturi/plugin";
 import { type Automaton, type Before, before, endOfText, kindOf, type State } from "./automaton.ts";
 
-/** What is looked for: an expression, and what it cannot say. */
+/** What to find: an expression, and conditions it cannot express. */
 export interface Rule {
   readonly name: string;
   readonly automaton: Automaton;
-  /** No match begins right after such a character. */
+  /** A match must not begin right after such a character. */
   readonly notAfter?: ((rune: number) => boolean) | undefined;
-  /** No match ends right before such a character. */
+  /** A match must not end right before such a character. */
   readonly notBefore?: ((rune: number) => boolean) | undefined;
-  /** Of the matched text, such as a checksum. */
+  /** Checks the matched text, such as a checksum. */
   readonly check?: ((text: string) => boolean) | undefined;
 }
 
-/** A match that has begun, and may go on. */
+/** A match that has begun and may continue. */
 interface Candidate {
   readonly rule: Rule;
   readonly start: number;
-  /** What it still holds back begins here: its start, or the end of what was given out as found. */
+  /** Start of what it still holds back: its beginning, or the end of what was already reported. */
   from: number;
-  /** Where its longest match so far ends. */
+  /** End of its longest match so far. */
   end: number;
   state: State;
 }
@@ -31,7 +31,7 @@ interface Region {
   readonly continues: boolean;
 }
 
-/** The rules of a guard, and which of them may begin with an ASCII character. */
+/** A guard's rules, indexed by the ASCII characters they may begin with. */
 export class RuleSet {
   readonly rules: readonly Rule[];
   readonly #starts: (readonly Rule[])[];
@@ -51,9 +51,9 @@ export class RuleSet {
 const kinds: readonly Before[] = Object.values(before);
 
 /**
- * Marks a character as found if and only if it lies in a match: the longest one of some rule from some position. Goes over the text
- * character by character, so that how it was cut cannot matter. A character is given out once no match that covers it can still
- * come about; a match that has not come about after `window` characters is given up.
+ * Reports a character as found if and only if it lies in a match: the longest one of some rule from some position. Works character by
+ * character, so that the split into pieces does not matter. A character is passed on once no pending match can cover it; a match still
+ * incomplete after `window` characters is given up.
  */
 export class RuleScanner implements TextScanner {
   readonly #rules: RuleSet;
@@ -61,11 +61,11 @@ export class RuleScanner implements TextScanner {
   readonly #sink: ScanSink;
   /** The text from `#given` on. */
   #held = "";
-  /** Positions in the text: what was given out ends, the next character to look at. */
+  /** Positions in the text: end of what was passed on, and the next character to scan. */
   #given = 0;
   #at = 0;
   #last = endOfText;
-  /** By start. */
+  /** Ordered by start. */
   #candidates: Candidate[] = [];
   #regions: Region[] = [];
 
@@ -80,7 +80,7 @@ export class RuleScanner implements TextScanner {
     const held = this.#held;
     for (let index = this.#at - this.#given; index < held.length; index = this.#at - this.#given) {
       const rune = held.codePointAt(index) ?? 0;
-      // Half of a character; the other half comes with the next piece.
+      // Half of a surrogate pair; the other half comes with the next piece.
       if (rune >= 0xd800 && rune <= 0xdbff && index === held.length - 1) break;
       this.#take(rune);
       this.#at += rune > 0xffff ? 2 : 1;
@@ -129,7 +129,7 @@ export class RuleScanner implements TextScanner {
     }
   }
 
-  /** An earlier match in the same state will end wherever this one would. A check could tell the two apart. */
+  /** An earlier candidate in the same state will end wherever this one would, unless a check tells them apart. */
   #isCovered(rule: Rule, state: State): boolean {
     if (rule.check !== undefined) return false;
     for (const other of this.#candidates) if (other.rule === rule && other.state === state) return true;
@@ -140,7 +140,7 @@ export class RuleScanner implements TextScanner {
     const { rule, start } = candidate;
     if (next !== endOfText && rule.notBefore?.(next) === true) return;
     if (rule.check !== undefined) {
-      // What was given out already cannot be checked again.
+      // What was already passed on cannot be checked again.
       if (candidate.from > start) return;
       if (!rule.check(this.#held.slice(start - this.#given, this.#at - this.#given))) return;
     }
@@ -151,7 +151,7 @@ export class RuleScanner implements TextScanner {
     if (end > from) this.#regions.push({ start: from, end, rule: rule.name, continues: from > start });
   }
 
-  /** Nothing is held back for longer than the window: a match that goes on is given out as far as it came. */
+  /** Holds nothing back longer than the window: a match that continues is reported as far as it has come. */
   #keepWindow(): void {
     const [first] = this.#candidates;
     if (first === undefined) return;
@@ -168,7 +168,7 @@ export class RuleScanner implements TextScanner {
     });
   }
 
-  /** Gives out what is decided. */
+  /** Passes on what is decided. */
   #give(): void {
     let decided = this.#at;
     for (const { from } of this.#candidates) if (from < decided) decided = from;

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { type ToolContext, VenturiError } from "venturi/plugin";
 
 export interface CommandLine {
-  /** Program and arguments as they are started. */
+  /** Program and arguments exactly as started. */
   readonly argv: readonly string[];
   readonly directory: string;
 }
 
 /**
- * Without a sandbox a person sees the exact command lines before each call, whatever `approval` says and whatever was allowed
- * before: so it is asked here, not by the tool's setting.
+ * Without a sandbox, a person sees the exact command lines before each call, whatever `approval` says and whatever was allowed before. So
+ * the tool asks here, not through its approval setting.
  */
 export async function approveLines(
   name: string,
@@ -20,7 +20,7 @@ export async function approveLines(
     commands: lines.map(({ argv, directory }) => ({ argv: [...argv], directory })),
     ...(stdin === undefined ? {} : { stdin }),
   };
-  // An answer given before a restart counts for the same command lines alone.
+  // An answer from before a restart only counts for the same command lines.
   const id = createHash("sha256").update(JSON.stringify(shown)).digest("hex").slice(0, 16);
   const reason = `without a sandbox: ${lines.map(({ argv }) => argv.map(quoted).join(" ")).join("; ")}`;
   const verdict = await call.ask({ id, name, arguments: shown, reason });
@@ -29,5 +29,5 @@ export async function approveLines(
   if (!verdict.approved) throw new VenturiError("tool.call", "tool_denied", verdict.reason ?? "the call was denied");
 }
 
-/** As a shell would read it back. */
+/** Quoted as a shell would read it back. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -10,15 +10,15 @@ import { probe, type Sandbox } from "./launch.ts";
 import type { ShellOptions } from "./options.ts";
 
 /**
- * The workspace and the system's programs, and nothing else: no other files, no other processes, no capabilities, no network
- * unless requested.
+ * Gives commands the workspace and the system's programs, and nothing else: no other files or processes, no capabilities, no network unless
+ * requested.
  */
 export async function findBubblewrap(options: ShellOptions, jail: Jail, log: Log): Promise<Sandbox> {
   const program = await findProgram("bwrap", options.path, jail.root);
   const { stdout: help } = await promisify(execFile)(program, ["--help"], { timeout: 5_000 });
   const fixed = await fixedPart(options, help.includes("--size "));
   const noNamespaces = help.includes("--disable-userns") ? ["--disable-userns"] : [];
-  // A container's or a hardened unit's masked /proc prevents mounting another one, and the limit on namespaces.
+  // The masked /proc of a container or hardened unit prevents mounting another one, and so does a limit on namespaces.
   const shell = shells.find((file) => existsSync(file)) ?? "/bin/sh";
   let failure: unknown;
   for (const variant of [[...noNamespaces, ...proc], proc, noNamespaces, []]) {
@@ -36,16 +36,16 @@ export async function findBubblewrap(options: ShellOptions, jail: Jail, log: Log
   throw failure;
 }
 
-/** The machine's settings belong to root, who may write them without any capability: they are shown read-only. */
+/** Kernel settings belong to root, who may write them without any capability, so they are mounted read-only. */
 const proc = [
   ...["--proc", "/proc"],
   ...["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"].flatMap(readOnly),
 ];
 
 /**
- * First process of the sandbox: when it ends, the kernel kills whatever else runs there, before bwrap itself ends. It closes
- * bwrap's descriptors and those the service itself was started with: they may lead outside. dash takes single digits alone.
- * `ulimit -u` is bash's, `-p` dash's and busybox's.
+ * First process of the sandbox: when it ends, the kernel kills everything else in it before bwrap itself ends. It closes bwrap's
+ * descriptors and those the service was started with, which may lead outside. dash only accepts single digits; `ulimit -u` is bash's, `-p`
+ * dash's and busybox's.
  */
 const starter = (processes: number): string => `
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
@@ -66,10 +66,10 @@ interface Setting {
 
 const wrapper = (program: string, mounts: readonly string[], { options, jail, shell }: Setting): Sandbox => ({
   async wrap(inner, argv, directory) {
-    // Alone: what lies beside it is for `mounts`.
+    // Only the program itself; use `mounts` for what lies next to it.
     const own = ["/usr", ...systemFolders].some((folder) => inner.startsWith(`${folder}/`)) ? [] : readOnly(inner);
     const handles = await openAll(options.readOnly.map((name) => join(jail.root, name)));
-    // By descriptor, so that a link put there meanwhile is not followed.
+    // By descriptor, so that a link created meanwhile is not followed.
     const shielded = [...handles.keys()].flatMap((path, index) => ["--ro-bind", `/proc/self/fd/${4 + index}`, path]);
     const last = ["--remount-ro", "/", "--chdir", directory, "--info-fd", "3", "--"];
     const started = [shell, "-c", starter(options.maxProcesses), "sh", inner, ...argv];
@@ -84,7 +84,7 @@ const wrapper = (program: string, mounts: readonly string[], { options, jail, sh
   },
 });
 
-/** Of those that exist and are no links. */
+/** Opens the paths that exist and are not links. */
 async function openAll(paths: readonly string[]): Promise<Map<string, FileHandle>> {
   const opened = new Map<string, FileHandle>();
   for (const path of paths) {
@@ -98,7 +98,7 @@ async function openAll(paths: readonly string[]): Promise<Map<string, FileHandle
 const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 const systemFiles = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/nsswitch.conf"];
 const networkFiles = ["/etc/resolv.conf", "/etc/hosts", "/etc/ssl", "/etc/ca-certificates", "/etc/pki"];
-/** Of what is kept in memory: /tmp and /dev/shm each. */
+/** Size of each in-memory folder: /tmp and /dev/shm. */
 const scratch = 256 * 1_048_576;
 
 async function fixedPart(options: ShellOptions, knowsSize: boolean): Promise<string[]> {
@@ -106,7 +106,7 @@ async function fixedPart(options: ShellOptions, knowsSize: boolean): Promise<str
   const folders = await Promise.all(systemFolders.map(systemFolder));
   return [
     ...["--unshare-all", "--unshare-user", ...(options.network ? ["--share-net"] : [])],
-    ...["--cap-drop", "ALL"], // root would keep all of them
+    ...["--cap-drop", "ALL"], // Root would keep all of them.
     ...["--die-with-parent", "--new-session", "--as-pid-1"],
     ...["--dev", "/dev", ...size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", ...size, "--tmpfs", "/tmp"],
     ...["--ro-bind", "/usr", "/usr", ...folders.flat()],
@@ -121,7 +121,7 @@ function readOnly(path: string): string[] {
 
 /** /bin is a link to usr/bin on most systems, a folder on others. */
 async function systemFolder(path: string): Promise<string[]> {
-  const stats = await lstat(path).catch(() => undefined); // not on this system
+  const stats = await lstat(path).catch(() => undefined); // Not on this system.
   if (stats === undefined) return [];
   return stats.isSymbolicLink() ? ["--symlink", await readlink(path), path] : ["--ro-bind", path, path];
 }

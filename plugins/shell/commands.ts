@@ -58,14 +58,14 @@ export async function resolveCommand(entry: CommandOptions, path: readonly strin
   };
 }
 
-/** The command's whole argument list; `tool_denied` for what it does not take. */
+/** The command's complete argument list; `tool_denied` for arguments it does not accept. */
 export function argumentsOf(command: Command, given: readonly string[]): string[] {
   if (given.some((argument) => argument.includes("\0"))) throw denied("an argument has a NUL in it");
   if (command.arguments === "none" && given.length > 0) throw denied(`${command.name} takes no arguments here`);
   return [...command.prefix, ...given];
 }
 
-/** An absolute path; a program in `outside` is refused, for it could be replaced from there. */
+/** An absolute path. A program inside `outside` is refused, since it could be replaced from there. */
 export async function findProgram(program: string, path: readonly string[], outside?: string): Promise<string> {
   const candidates = isAbsolute(program) ? [program] : path.map((folder) => join(folder, program));
   if (!isAbsolute(program) && program.includes("/"))

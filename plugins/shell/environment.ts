@@ -3,7 +3,7 @@ import { redactor } from "venturi/internal";
 import type { Jail } from "./jail.ts";
 import type { ShellOptions } from "./options.ts";
 
-/** Nothing of the service's environment except what the config passes on. */
+/** Passes nothing of the service's environment except what the config lists. */
 export function childEnvironment(options: ShellOptions, jail: Jail): Record<string, string> {
   return {
     PATH: options.path.join(":"),

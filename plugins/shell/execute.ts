@@ -68,16 +68,16 @@ function start(given: Launch, mark: string): ChildProcess {
     cwd: directory.startFrom,
     env: { ...environment, PWD: directory.path, [name]: value },
   });
-  child.stdin?.on("error", () => {}); // the command may exit without reading its input
+  child.stdin?.on("error", () => {}); // The command may exit without reading its input.
   child.stdin?.end(stdin ?? "");
   return child;
 }
 
-/** The process id that a sandbox reports before it lets its first process go on; undefined without one. */
+/** The pid that a sandbox reports before its first process continues; undefined without one. */
 async function firstInside(child: ChildProcess): Promise<number | undefined> {
   const report = child.stdio[3];
   if (!(report instanceof Readable)) return undefined;
-  const text = await read(report).catch(() => ""); // it did not start
+  const text = await read(report).catch(() => ""); // It did not start.
   const [, pid] = /"child-pid": *(\d+)/.exec(text) ?? [];
   return pid === undefined ? undefined : Number(pid);
 }
@@ -85,8 +85,8 @@ async function firstInside(child: ChildProcess): Promise<number | undefined> {
 type Ending = "exited" | "cancelled" | "timeout";
 
 /**
- * With a sandbox that reports its first process: SIGKILL to that one, with which the kernel ends all others before the sandbox's own
- * process ends. Without: SIGTERM to the group, SIGKILL after a delay or once its leader is gone, then to what left the group.
+ * With a sandbox that reports its first process: kills that one, whereupon the kernel ends all others before the sandbox's own process
+ * ends. Without: SIGTERM to the group, SIGKILL after a delay or once its leader is gone, then to processes that left the group.
  */
 async function supervise(
   child: ChildProcess,
@@ -130,7 +130,7 @@ const exited = (child: ChildProcess): Promise<void> =>
     });
   });
 
-/** With all holders dead the pipes end once drained; if not, they are closed. */
+/** With all writers dead the pipes end once drained; otherwise they are closed. */
 async function closed(child: ChildProcess): Promise<void> {
   const pipes = [child.stdout, child.stderr].filter((pipe) => pipe !== null && !pipe.closed);
   const patience = setTimeout(() => {

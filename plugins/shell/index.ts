@@ -30,7 +30,7 @@ export default definePlugin({
 
     return defineTool({
       ...fromToolOptions(options),
-      // Without a sandbox each call asks by itself, with the exact command lines; asking before that would be asking twice.
+      // Without a sandbox each call asks by itself, showing the exact command lines; asking before that would ask twice.
       ...(sandbox === undefined ? { approval: "never" as const } : {}),
       // The command is stopped and its output truncated here; the loop's limits are only a backstop.
       timeout: options.timeout + options.killAfter + 1_000,

@@ -7,8 +7,8 @@ export interface Wrapped {
   readonly program: string;
   readonly argv: readonly string[];
   /**
-   * Of a sandbox that reports the process id of its first process on descriptor 3: further descriptors it gets, from 4 on. Nothing
-   * inside inherits them.
+   * Set for a sandbox that reports its first process's pid on descriptor 3: further descriptors it gets, from 4 on. Nothing inside inherits
+   * them.
    */
   readonly descriptors?: readonly number[];
 }
@@ -33,7 +33,7 @@ export const launch = ({ program, argv, descriptors }: Wrapped, { cwd, env }: Pl
     stdio: ["pipe", "pipe", "pipe", ...(descriptors === undefined ? [] : ["pipe" as const, ...descriptors])],
   });
 
-/** Runs it briefly and returns its output; rejects with its last words when it fails. */
+/** Runs it briefly and returns its output; rejects with the end of its output when it fails. */
 export async function probe(wrapped: Wrapped, place: Place): Promise<string> {
   const child = launch(wrapped, place);
   const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);

@@ -2,7 +2,7 @@ import { Duration, Size, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { CommandOptions } from "./commands.ts";
 
-/** What earlier versions had, with the way on. */
+/** Options of earlier versions, with what to use instead. */
 const formerSandbox: Readonly<Record<string, string>> = {
   auto: "auto is gone: every command runs in a sandbox. Leave the key out for bubblewrap",
   required: "required is the default now: leave the key out",

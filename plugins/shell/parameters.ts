@@ -3,7 +3,7 @@ import { z } from "zod";
 /** A command, optionally followed by others. */
 export function parametersOf(names: readonly string[]) {
   const step = {
-    command: z.enum(names as [string, ...string[]]), // at least one, by the options' schema
+    command: z.enum(names as [string, ...string[]]), // At least one, by the options' schema.
     arguments: z.array(z.string().max(4_096)).max(64).default([]),
     directory: z.string().max(4_096).optional().describe("folder below the workspace to run in"),
   };

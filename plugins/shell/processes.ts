@@ -27,7 +27,7 @@ export async function killMarked(mark: string, since: number): Promise<void> {
   }
 }
 
-/** A killed process is gone once it gets a processor, unless the kernel holds it, ms. */
+/** How long killed processes may take to disappear, ms. */
 const patience = 5_000;
 
 /** Clock ticks since boot, as /proc counts them. */
@@ -35,7 +35,7 @@ export const bootTicks = (): number => Math.floor(uptime() * 100) - 1;
 
 interface Found {
   readonly marked: readonly number[];
-  /** Number of processes whose environment cannot be seen now: they are starting a program, or ending. */
+  /** Number of processes whose environment cannot be read now: they are starting a program, or ending. */
   readonly unclear: number;
 }
 
@@ -48,7 +48,7 @@ export async function findMarked(mark: string, since: number): Promise<Found> {
     if (environment === "") {
       const phase = await phaseOf(pid, since);
       if (phase === "between") unclear += 1;
-      if (phase === "settled") environment = await environmentOf(pid); // it may have started its program meanwhile
+      if (phase === "settled") environment = await environmentOf(pid); // It may have started its program meanwhile.
     }
     if (environment?.includes(mark)) marked.push(Number(pid));
   };
@@ -60,7 +60,7 @@ export async function findMarked(mark: string, since: number): Promise<Found> {
 const environmentOf = (pid: string): Promise<string | undefined> =>
   readFile(`/proc/${pid}/environ`, "latin1").catch(() => undefined);
 
-/** Of a process without an environment. One that has a place for it has settled; the others are starting a program, or ending. */
+/** Phase of a process without an environment. One with memory for it has settled; others are starting a program, or ending. */
 async function phaseOf(pid: string, since: number): Promise<"settled" | "between" | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");

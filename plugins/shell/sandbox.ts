@@ -15,7 +15,7 @@ const advice = [
   "or say sandbox: approve, and a person approves each command line",
 ].join("; ");
 
-/** Undefined if a person approves each call instead. A service whose programs could do anything does not start. */
+/** Undefined if a person approves each call instead. Throws if commands would run unrestricted. */
 export async function findSandbox(options: ShellOptions, jail: Jail, log: Log): Promise<Sandbox | undefined> {
   if (options.sandbox === "approve") return undefined;
   if (options.sandbox !== "bubblewrap") return await openOther(options.sandbox, options, jail);
@@ -27,7 +27,7 @@ export async function findSandbox(options: ShellOptions, jail: Jail, log: Log): 
   }
 }
 
-/** A sandbox the operator names: the command is appended to it. */
+/** A sandbox command given by the operator, to which the command is appended. */
 async function openOther(given: readonly string[], options: ShellOptions, jail: Jail): Promise<Sandbox> {
   const [first = "", ...rest] = given;
   const program = await findProgram(first, options.path, jail.root);
@@ -41,7 +41,7 @@ async function openOther(given: readonly string[], options: ShellOptions, jail: 
   return sandbox;
 }
 
-/** What shows a file of this machine or the service's environment is no sandbox. */
+/** Refuses a sandbox that exposes this machine's files or the service's environment. */
 async function checkFence(sandbox: Sandbox, { root }: Jail): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "venturi-fence-"));
   const token = randomUUID();

@@ -14,7 +14,7 @@ interface Runner {
   readonly options: ShellOptions;
   readonly jail: Jail;
   readonly commands: ReadonlyMap<string, Command>;
-  /** Without one a person approves each call. */
+  /** Undefined: a person approves each call. */
   readonly sandbox: Sandbox | undefined;
   redact(text: string): string;
 }
@@ -31,7 +31,7 @@ type StepResult =
   | Executed
   | { readonly exit: null; readonly timedOut: true; readonly stdout: ""; readonly stderr: string };
 
-/** Runs a call's commands one after another, under one limit of time and output. None runs unless all may. */
+/** Runs a call's commands in sequence, under one time and output limit. None runs unless all are allowed. */
 export async function runSteps(runner: Runner, input: ShellInput, call: ToolContext) {
   const steps = [input, ...(input.next ?? [])];
   const prepared: Prepared[] = [];
@@ -78,7 +78,7 @@ interface Share {
 
 async function runStep({ options, jail, sandbox, redact }: Runner, step: Prepared, share: Share): Promise<Executed> {
   const { stdin, timeout, maxOutput, call } = share;
-  // Opened again: it may have been replaced since, by an earlier command or while a person was asked.
+  // Opened again: an earlier command may have replaced it, or somebody while a person was asked.
   await using directory = await openDirectory(jail, relative(jail.root, step.directory));
   if (directory.path !== step.directory) throw new VenturiError("tool.call", "tool_denied", "its folder was replaced");
   await using wrapped = await sandbox?.wrap(step.program, step.argv, directory.path);

@@ -7,11 +7,9 @@ type Json = Record<string, unknown>;
 export const vendorNames = ["local_shell", "shell"];
 
 /**
- * Turns the vendors' shapes into this tool's:
- * - `{ action: { type: "exec", command: [argv…], working_directory, timeout_ms, env, user } }`
- * - `{ action: { commands: ["text", …], timeout_ms, max_output_length } }`
- *
- * What has no counterpart here (`env`, `user`) stays, so that the check refuses it by name.
+ * Converts the vendors' formats to this tool's: `{ action: { type: "exec", command: [argv…], working_directory, timeout_ms, env, user } }`
+ * and `{ action: { commands: ["text", …], timeout_ms, max_output_length } }`. Fields without an equivalent (`env`, `user`) stay, so that
+ * validation refuses them by name.
  */
 export function adaptVendorCall(input: Json): Json {
   const { action: given, environment: _, ...others } = input;

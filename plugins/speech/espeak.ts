@@ -39,7 +39,7 @@ export async function espeakVoice(options: EspeakOptions): Promise<Voice> {
       if (words === "") return undefined;
       signal.throwIfAborted();
       const child = spawn(options.program, argv, { stdio: ["pipe", "pipe", "pipe"], signal, killSignal: "SIGKILL" });
-      child.stdin.on("error", () => {}); // it may exit without reading
+      child.stdin.on("error", () => {}); // It may exit without reading.
       child.stdin.end(words);
       return await fromWav(output(child));
     },
@@ -56,7 +56,7 @@ async function* output(child: ChildProcess): AsyncGenerator<Uint8Array> {
     child.once("error", reject);
     child.once("close", resolve);
   });
-  closed.catch(() => {}); // awaited below, or no longer needed
+  closed.catch(() => {}); // Awaited below, or no longer needed.
   try {
     for await (const chunk of child.stdout ?? []) yield chunk;
     const status = await closed;

@@ -32,7 +32,7 @@ export default definePlugin({
     const voice = await voiceOf(engine);
     const websocket = await context.plugin("channel-websocket");
     const defaults: object = websocket.options.parse(socket);
-    // A voice cannot be written in a config; the plugin takes it from those that build on it.
+    // A voice cannot be expressed in a config; plugins that build on this channel pass one.
     return (await websocket.create({ ...defaults, voice } as never, context)) as Channel<FastifyInstance>;
   },
 });

@@ -10,13 +10,15 @@ export interface Wanted {
   readonly region: string;
 }
 
-/** Where keys are looked for; undefined when there is nothing there. Throws when there is something that does not work. */
+/** A place to look for credentials; undefined if there are none. Throws if there are some that do not work. */
 type Source = (wanted: Wanted) => Promise<Keys | undefined> | Keys | undefined;
 
-/** Credentials are renewed this long before they end. */
+/** Credentials are renewed this long before they expire. */
 const early = 5 * 60_000;
 
-/** Keys to sign with, in AWS's usual order. Kept until shortly before they end; asked for once, however many wait. */
+/**
+ * Credentials to sign with, looked up in AWS's usual order. Cached until shortly before they expire; concurrent requests share one lookup.
+ */
 export class Credentials {
   readonly #wanted: Wanted;
   #kept: Keys | undefined;
@@ -35,13 +37,13 @@ export class Credentials {
     try {
       return await this.#pending;
     } catch (thrown) {
-      // A service of keys that is down for a moment must not fail requests that the old ones could still sign.
+      // A short outage of the credentials service must not fail requests that the old credentials can still sign.
       if (kept?.expires !== undefined && kept.expires > Date.now()) return kept;
       throw thrown;
     }
   }
 
-  /** The vendor says that they have ended. */
+  /** The vendor reports that the credentials have expired. */
   forget(): void {
     this.#kept = undefined;
   }
@@ -61,7 +63,7 @@ export class Credentials {
 
 const sources: readonly Source[] = [
   ({ credentials }) => credentials,
-  // A profile that was named wins over keys that happen to be set.
+  // An explicitly named profile takes precedence over keys in the environment.
   ({ profile }) => (profile === undefined ? fromEnvironment() : undefined),
   fromProfile,
   ({ region }) => fromWebIdentity(region),

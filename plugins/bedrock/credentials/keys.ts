@@ -4,7 +4,7 @@ export interface Keys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-  /** When they end, in milliseconds since 1970; absent: never. */
+  /** Expiry in milliseconds since 1970; absent: never. */
   readonly expires?: number;
 }
 

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { asRecord, asText, parseJson } from "venturi/plugin/provider";
 import { type Keys, unusable, withoutSlash } from "./keys.ts";
 
-/** On another cloud, or on a laptop, nobody answers: that must not take long. */
+/** Short, because outside AWS nobody answers. */
 const patience = 1_000;
 
-/** Of a container: ECS gives a path, EKS Pod Identity a URL and a token in a file. */
+/** Credentials of a container: ECS provides a path, EKS Pod Identity a URL and a token file. */
 export async function fromContainer(): Promise<Keys | undefined> {
   const { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: path, AWS_CONTAINER_CREDENTIALS_FULL_URI: full } = process.env;
   const url = path ? `http://169.254.170.2${path}` : full;
@@ -18,14 +18,14 @@ export async function fromContainer(): Promise<Keys | undefined> {
   return keysIn(answer);
 }
 
-/** As the SDKs: a variable must not send a token to a host elsewhere in clear. */
+/** As in the SDKs: a variable must not make us send a token unencrypted to another host. */
 function isTrusted(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   const local = ["localhost", "127.0.0.1", "[::1]", "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
   return protocol === "https:" || local.includes(hostname);
 }
 
-/** Of a virtual machine, with a session token (IMDSv2); undefined where there is no such service or no role. */
+/** Credentials of a virtual machine, with a session token (IMDSv2); undefined without such a service or role. */
 export async function fromInstance(): Promise<Keys | undefined> {
   if (process.env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true") return undefined;
   const base = withoutSlash(process.env.AWS_EC2_METADATA_SERVICE_ENDPOINT || "http://169.254.169.254");

@@ -13,7 +13,7 @@ export async function regionOf({ region, profile, baseUrl }: Given): Promise<str
   if (named) return named;
   const found = (await readProfile(profile ?? process.env.AWS_PROFILE ?? "default"))?.region;
   if (found) return found;
-  if (baseUrl !== undefined) return "us-east-1"; // a gateway, which checks no signature, or another's
+  if (baseUrl !== undefined) return "us-east-1"; // A gateway, which checks no signature or a different one.
   throw new VenturiError("provider.create", "config_invalid", "bedrock needs a region: set `region` or AWS_REGION");
 }
 

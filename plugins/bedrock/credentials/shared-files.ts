@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 export type Profile = Readonly<Record<string, string | undefined>>;
 
-/** A profile of ~/.aws/credentials over that of ~/.aws/config; undefined when neither has it. */
+/** Merges a profile of ~/.aws/credentials over that of ~/.aws/config; undefined if neither has it. */
 export async function readProfile(name: string): Promise<Profile | undefined> {
   const keys = sections(await contents("AWS_SHARED_CREDENTIALS_FILE", "credentials")).get(name);
   const config = sections(await contents("AWS_CONFIG_FILE", "config"));
-  // Only the default one may stand there without the word.
+  // Only `default` may omit the word "profile".
   const settings = config.get(`profile ${name}`) ?? (name === "default" ? config.get(name) : undefined);
   return keys === undefined && settings === undefined ? undefined : { ...settings, ...keys };
 }
@@ -18,11 +18,11 @@ async function contents(variable: string, file: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch {
-    return ""; // most machines have none
+    return ""; // Most machines have no such file.
   }
 }
 
-/** Sections of `name = value` lines; a line that begins with a space belongs to a nested setting, which none here is. */
+/** Sections of `name = value` lines. Indented lines belong to nested settings, which are not needed here. */
 function sections(text: string): ReadonlyMap<string, Profile> {
   const found = new Map<string, Record<string, string>>();
   let section: Record<string, string> | undefined;

@@ -11,14 +11,14 @@ interface Role {
 
 const patience = 10_000;
 
-/** As Kubernetes (IRSA) and CI systems set it. */
+/** Web identity from the environment, as set by Kubernetes (IRSA) and CI systems. */
 export async function fromWebIdentity(region: string): Promise<Keys | undefined> {
   const { AWS_ROLE_ARN: role, AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_SESSION_NAME: session } = process.env;
   if (!role || !file) return undefined;
   return assumeWithToken({ role, file, region, ...(session ? { session } : {}) });
 }
 
-/** Exchanges the token in a file, which is replaced while we run, for keys at STS. */
+/** Exchanges the token in a file (which is rotated while we run) for credentials at STS. */
 export async function assumeWithToken({ role, file, region, session }: Role): Promise<Keys> {
   let token: string;
   try {
@@ -58,7 +58,7 @@ async function ask(url: string, parameters: Record<string, string>): Promise<str
   throw unusable(`STS gives no credentials (${response.status} ${element(text, "Code") ?? ""})`.replace(" )", ")"));
 }
 
-/** The text of the first element of this name; STS nests none of those asked for, and escapes nothing in them. */
+/** The text of the first element of this name; STS nests and escapes none of those needed. */
 function element(xml: string, name: string): string | undefined {
   const from = xml.indexOf(`<${name}>`);
   const end = xml.indexOf(`</${name}>`, from);

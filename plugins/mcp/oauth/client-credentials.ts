@@ -1,7 +1,7 @@
 import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import type { McpOptions } from "../options.ts";
 
-/** Of the service itself, where the configuration has them. */
+/** The service's own credentials, if configured. */
 export async function clientCredentials({ auth }: McpOptions): Promise<OAuthClientProvider | undefined> {
   if (auth?.grant !== "client") return undefined;
   const { ClientCredentialsProvider, PrivateKeyJwtProvider } = await import("@modelcontextprotocol/client");

@@ -9,7 +9,7 @@ import type {
 import type { OAuthOptions } from "./options.ts";
 import type { Sealed } from "./sealed.ts";
 
-/** What is kept for one user of one server. */
+/** Data stored for one user of one server. */
 export interface Kept {
   readonly clients: Readonly<Record<string, StoredOAuthClientInformation>>;
   readonly tokens: StoredOAuthTokens;
@@ -17,20 +17,20 @@ export interface Kept {
   readonly pending: Pending;
 }
 
-/** A sign-in under way. */
+/** A sign-in in progress. */
 export interface Pending {
   readonly url: string;
   readonly state: string;
   readonly verifier: string;
 }
 
-/** Credentials of one user, for the library: it speaks OAuth, this keeps. */
+/** Stores one user's credentials for the MCP library, which implements OAuth. */
 export class UserCredentials implements OAuthClientProvider {
   readonly #sealed: Sealed;
   readonly #name: string;
   readonly #options: OAuthOptions;
   declare clientMetadataUrl?: string;
-  /** Of the sign-in that the library is about to begin. */
+  /** State of the sign-in that the library is about to begin. */
   #beginning: { state?: string; verifier?: string } = {};
   #lastRead: string | undefined;
 
@@ -97,7 +97,7 @@ export class UserCredentials implements OAuthClientProvider {
     await this.#change((kept) => ({ ...kept, clients: { ...kept.clients, [issuer]: client } }));
   }
 
-  /** Read each time: another replica may have renewed them, and the old ones are spent then. */
+  /** Read each time: another replica may have renewed them, which invalidates the old ones. */
   async tokens(): Promise<StoredOAuthTokens | undefined> {
     const { tokens } = await this.#read();
     this.#lastRead = tokens?.access_token;
@@ -120,7 +120,7 @@ export class UserCredentials implements OAuthClientProvider {
     const lastRead = this.#lastRead;
     await this.#change(({ clients, tokens, discovery, pending }) => {
       const all = what === "all";
-      // Not those that somebody else has renewed meanwhile.
+      // Unless somebody else has renewed them meanwhile.
       const isSpent = tokens?.access_token === lastRead && (all || what === "tokens");
       return {
         ...(clients === undefined || all || what === "client" ? {} : { clients }),

@@ -4,7 +4,7 @@ import { type KeyValues, VenturiError } from "venturi/plugin";
 const space = "mcp-oauth";
 const attempts = 8;
 
-/** Documents in the journal's store, enciphered (AES-256-GCM) under a key from the configuration and bound to their name. */
+/** Documents in the journal's key-value store, encrypted (AES-256-GCM) with a key from the configuration and bound to their name. */
 export class Sealed {
   readonly #values: KeyValues;
   readonly #key: Buffer;
@@ -19,7 +19,7 @@ export class Sealed {
     return found === undefined ? {} : this.#open(name, found.value);
   }
 
-  /** Changes the newest version, also when other replicas do so at the same time. */
+  /** Changes the newest version, even if other replicas do so concurrently. */
   async change<T extends object>(name: string, change: (kept: Partial<T>) => Partial<T>): Promise<void> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const found = await this.#values.get(space, name);
@@ -37,21 +37,21 @@ export class Sealed {
     return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
   }
 
-  /** With another key it cannot be read: whoever it was about signs in again. */
+  /** Cannot be read with another key: the user then signs in again. */
   #open<T extends object>(name: string, sealed: string): Partial<T> {
     const bytes = Buffer.from(sealed, "base64");
     try {
       const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, 12)).setAAD(Buffer.from(name));
       decipher.setAuthTag(bytes.subarray(12, 28));
       const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
-      return JSON.parse(text.toString()) as Partial<T>; // written by #seal
+      return JSON.parse(text.toString()) as Partial<T>; // Written by `#seal`.
     } catch {
       return {};
     }
   }
 }
 
-/** Which question the answer to a sign-in belongs to. Read by the channel that gets the redirect; no secret. */
+/** Stores which question a sign-in belongs to, for the channel that receives the redirect; not secret. */
 export const noteState = async (values: KeyValues, hash: string, question: object): Promise<void> => {
   await values.put(space, { key: `state/${hash}`, value: JSON.stringify(question), version: 0 });
 };

@@ -5,10 +5,7 @@ import { Negotiation } from "../negotiation.ts";
 import type { McpOptions } from "../options.ts";
 import { Users } from "./users.ts";
 
-/**
- * A server that is asked in the name of a user. Its tools are not known before somebody has signed in; until then there is one
- * tool, to do that.
- */
+/** A server used on behalf of users. Its tools are unknown until somebody has signed in; until then there is one tool, for signing in. */
 export class UserAccess {
   onTools: (tools: readonly RemoteTool[]) => void = () => {};
   readonly #options: McpOptions;

@@ -7,12 +7,12 @@ import { UserCredentials } from "./provider.ts";
 import { forgetState, noteState, Sealed } from "./sealed.ts";
 
 const op = "tool.call";
-/** Clients kept open; the one unused for longest is closed. */
+/** Maximum open clients; the least recently used is closed. */
 const mostClients = 64;
-/** Sign-ins that one call asks for: the first, and one for a wider scope. A server that wants more gets none. */
+/** Sign-ins allowed per call: the first, and one for a wider scope. A server that wants more gets none. */
 const mostSignIns = 2;
 
-/** The server's users: each has a client with credentials of its own. Whoever has none is asked to sign in. */
+/** The server's users, each with a client and credentials of its own. Users without credentials are asked to sign in. */
 export class Users {
   readonly #options: McpOptions;
   readonly #context: PluginContext;
@@ -48,7 +48,7 @@ export class Users {
     await Promise.allSettled(clients.map((client) => client.close()));
   }
 
-  /** A sign-in that this call has begun, perhaps before a restart, is finished first. */
+  /** First finishes a sign-in begun by this call, perhaps before a restart. */
   async #resume(context: ToolContext, credentials: UserCredentials, signIns: number): Promise<void> {
     const pending = await credentials.pending();
     if (pending === undefined) return;
@@ -85,7 +85,7 @@ export class Users {
     }
     const transport = await this.#negotiation.transport(credentials);
     try {
-      await (transport as unknown as { finishAuth(answer: URLSearchParams): Promise<void> }).finishAuth(answer); // it is one of HTTP
+      await (transport as unknown as { finishAuth(answer: URLSearchParams): Promise<void> }).finishAuth(answer); // The transport uses HTTP.
     } catch (thrown) {
       throw new VenturiError(
         op,
@@ -101,7 +101,7 @@ export class Users {
     const known = this.#clients.get(user);
     this.#clients.delete(user);
     const client = known ?? (await this.#negotiation.connect(credentials));
-    this.#clients.set(user, client); // the last one used
+    this.#clients.set(user, client); // Moves it to the most recently used position.
     const [oldest] = this.#clients.keys();
     if (this.#clients.size > mostClients && oldest !== undefined) this.#drop(oldest);
     return client;
@@ -110,7 +110,7 @@ export class Users {
   #drop(user: string): void {
     const client = this.#clients.get(user);
     this.#clients.delete(user);
-    void client?.close().catch(() => {}); // it is of no use any more
+    void client?.close().catch(() => {}); // No longer usable.
   }
 
   #credentials(user: string): UserCredentials {
