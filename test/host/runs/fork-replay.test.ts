@@ -158,22 +158,36 @@ describe("recorded results in a fork", () => {
     expect(ran).to.deep.equal([]);
   });
 
-  it("are never those of a call that was cancelled with its round: what it gave when it was made again", async () => {
-    const events = [
-      round(1),
-      ...call(1, "c1", 1),
-      ...cancelledResult(1, "c1"),
-      { type: "round.retracted", round: 1, attempt: 1, reason: "the stream broke" } as EventBody,
-      { ...round(1), attempt: 2 } as EventBody,
-      ...call(1, "c2", 1),
-      ...result(1, "c2", "real"),
-      ...closed(1),
-    ];
-    const { results } = await forked(events, 1, [look(), look(), ["ok"]]);
-    expect(results).to.deep.equal([
-      [true, "real"],
-      [true, "real"],
-    ]);
+  for (const [fact, lost] of [
+    ["was cancelled", cancelledResult(1, "c1")],
+    ["had ended", result(1, "c1", "unseen")],
+  ] as const) {
+    it(`are never those of a call that ${fact} in a retracted round: what it gave when it was made again`, async () => {
+      const events = [
+        round(1),
+        ...call(1, "c1", 1),
+        ...lost,
+        { type: "round.retracted", round: 1, attempt: 1, reason: "the stream broke" } as EventBody,
+        { ...round(1), attempt: 2 } as EventBody,
+        ...call(1, "c2", 1),
+        ...result(1, "c2", "real"),
+        ...closed(1),
+      ];
+      const { results } = await forked(events, 1, [look(), look(), ["ok"]]);
+      expect(results).to.deep.equal([
+        [true, "real"],
+        [true, "real"],
+      ]);
+      expect(ran).to.deep.equal([]);
+    });
+  }
+
+  it("are missing for a call that was cancelled with its run: it may have taken effect, so a person is asked", async () => {
+    const cut = [round(1), ...call(1, "c1", 1), ...cancelledResult(1, "c1")];
+    const { results, reasons } = await forked(cut, 1, [look(), ["ok"]], "effectful");
+    expect(reasons).to.have.length(1);
+    expect(reasons[0]).to.match(/may have run already/);
+    expect(results).to.deep.equal([[false, "tool_denied: the call was denied"]]);
     expect(ran).to.deep.equal([]);
   });
 
