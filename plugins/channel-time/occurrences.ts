@@ -21,13 +21,23 @@ export async function occurrencesOf(schedule: {
   if (cron === undefined) return { next: (after) => (at !== undefined && at > after ? at : undefined) };
   library ??= import("croner");
   const pattern = new (await library).Cron(cron, { timezone, paused: true });
-  return { next: (after) => nextOf(pattern, after) };
+  // Asked every second, and the same for all of them until it is due: croner takes some 20 µs.
+  let asked = Number.POSITIVE_INFINITY;
+  let found = 0;
+  return {
+    next(after) {
+      // From the second after: a pattern has no parts of one, and from within a second croner would say the same one again.
+      const second = Math.floor(after / 1_000) * 1_000;
+      if (second < asked || second >= found) found = nextOf(pattern, second);
+      asked = second;
+      return found === Number.POSITIVE_INFINITY ? undefined : found;
+    },
+  };
 }
 
-function nextOf(pattern: Cron, after: number): number | undefined {
-  // From the second after: a pattern has no parts of one, and from within a second croner would say the same one again.
-  const found = pattern.nextRun(new Date(Math.floor(after / 1_000) * 1_000))?.getTime();
-  return found === undefined || found > last ? undefined : found;
+function nextOf(pattern: Cron, second: number): number {
+  const found = pattern.nextRun(new Date(second))?.getTime();
+  return found === undefined || found > last ? Number.POSITIVE_INFINITY : found;
 }
 
 /** Why these cannot be used, by key; nothing when they can. */
