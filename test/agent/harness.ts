@@ -103,6 +103,9 @@ export interface Setup {
   readonly around?: (log: RunLog) => RunLog;
 }
 
+const defaultLimits = RunLimits.parse({});
+const defaultPolicy = ToolPolicySettings.parse({});
+
 export function agentOf(setup: Setup): AgentDefinition {
   const providers = Array.isArray(setup.model) ? setup.model : [setup.model as Provider];
   return {
@@ -126,8 +129,8 @@ export function agentOf(setup: Setup): AgentDefinition {
     options: {},
     overrides: { models: new Map(), options: new Set() },
     tools: () => setup.tools ?? [],
-    limits: { tokens: undefined, ...RunLimits.parse({}), ...setup.limits },
-    toolPolicy: { ...ToolPolicySettings.parse({}), grace: 50, ...setup.policy },
+    limits: { tokens: undefined, ...defaultLimits, ...setup.limits },
+    toolPolicy: { ...defaultPolicy, grace: 50, ...setup.policy },
     output: undefined,
     whenBusy: "wait",
     hooks: [],

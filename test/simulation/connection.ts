@@ -33,9 +33,11 @@ export function connect(engine: Engine, life: Life): Journal {
 
   function call(method: string, given: readonly unknown[], taken: (value: unknown) => unknown): Promise<unknown> {
     if (closed) return Promise.reject(failed(method, "the journal has been closed"));
+    const fate = fateOf(method);
+    // A request that left before a crash may still arrive.
+    const isNear = fate === "good" && decisions.chance(profile.near);
+    if (fate !== "good") coverage.fault(fate, method);
     return new Promise((resolve, reject) => {
-      const fate = fateOf(method);
-      if (fate !== "good") coverage.fault(fate, method);
       const effect = (): Promise<unknown> => {
         try {
           return Promise.resolve(engine.apply(method, given));
@@ -43,12 +45,18 @@ export function connect(engine: Engine, life: Life): Journal {
           return Promise.reject(thrown);
         }
       };
-      const quietly = () => void effect().catch(nothing);
-      const answered = (value: unknown) =>
-        life.dead || world.later(life, `${method}: answer`, delay(), () => resolve(taken(value)));
-      const refused = (error: unknown) =>
-        life.dead || world.later(life, `${method}: error`, delay(), () => reject(error));
+      const answered = (value: unknown) => {
+        // Nine of ten polls find nothing: no step is spent on them.
+        if (isNear && polls.has(method) && isNothing(value)) resolve(value);
+        else if (!life.dead) world.later(life, labels(method).answer, delay(), () => resolve(taken(value)));
+      };
+      const refused = (error: unknown) => {
+        if (!life.dead) world.later(life, labels(method).error, delay(), () => reject(error));
+      };
       const answer = () => void effect().then(answered, refused);
+      if (isNear) return answer();
+      if (fate === "good") return world.later(undefined, labels(method).request, delay(), answer);
+      const quietly = () => void effect().catch(nothing);
       const giveUp = (why: string, ms: number) => {
         if (!life.dead) world.later(life, `${method}: ${why}`, ms, () => reject(failed(method, why)));
       };
@@ -65,19 +73,19 @@ export function connect(engine: Engine, life: Life): Journal {
           return world.later(undefined, `${method} of ${life.name}, late`, 3_000 + decisions.below(20_000), quietly);
         case "twice":
           world.later(undefined, `${method} of ${life.name}, again`, delay() + delay(), quietly);
-          return world.later(undefined, `${method} of ${life.name}`, delay(), answer);
-        case "good": {
-          // A request that left before a crash may still arrive.
-          if (!decisions.chance(profile.near))
-            return world.later(undefined, `${method} of ${life.name}`, delay(), answer);
-          // Nine of ten polls find nothing: no step is spent on them.
-          return void effect().then(
-            (value) => (polls.has(method) && isNothing(value) ? resolve(value) : answered(value)),
-            refused,
-          );
-        }
+          return world.later(undefined, labels(method).request, delay(), answer);
       }
     });
+  }
+
+  const known = new Map<string, Labels>();
+  function labels(method: string): Labels {
+    let found = known.get(method);
+    if (found === undefined) {
+      found = { request: `${method} of ${life.name}`, answer: `${method}: answer`, error: `${method}: error` };
+      known.set(method, found);
+    }
+    return found;
   }
 
   const stops: (() => void)[] = [];
@@ -144,6 +152,12 @@ const keyValuesOf = (call: (method: string, given: readonly unknown[]) => Promis
       (...given: unknown[]) => call(`keyValues.${name}`, given),
     ]),
   ) as unknown as KeyValues; // each of them is there
+
+interface Labels {
+  readonly request: string;
+  readonly answer: string;
+  readonly error: string;
+}
 
 const nothing = () => {};
 

@@ -107,32 +107,62 @@ export class Engine {
 
   #apply(method: string, given: readonly unknown[]): unknown {
     if (method === "append") return this.#append(given[0] as readonly Append[]); // as connect calls it
-    const [place, name = ""] = method.includes(".")
-      ? [this.inner.keyValues, method.split(".")[1]]
-      : [this.inner, method];
-    const journal = place as unknown as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
-    const answer = journal[name]?.(...given);
-    if (method === "signal") answer?.then((taken) => this.#signalled(given as never, taken === true), nothing);
-    if (method === "reserve")
-      answer?.then((reserved) => this.spending.reserved(given[0] as Reservation, reserved as Reserved), nothing);
-    if (method === "enqueue" || method === "keyValues.put")
-      answer?.then((value) => {
-        for (const observe of this.observers) observe(method, given, value);
-      }, nothing);
-    if (method === "release") this.released.add((given[0] as Ownership).run);
-    if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
-    if (method === "enqueue") {
-      answer?.then((enqueued) => {
-        const { run, existing } = enqueued as { run: string; existing: boolean };
-        if (existing && this.isGone(run)) this.coverage.count("start repeated after the removal");
-        this.#accepted.add(run);
-        this.#claimed(claimIn(enqueued));
-      }, nothing);
+    const answer = this.#operation(method)(...given);
+    switch (method) {
+      case "claim":
+        answer.then((claims) => this.#claimed(claims as Claim[]), nothing);
+        break;
+      case "signal":
+        answer.then((taken) => this.#signalled(given as never, taken === true), nothing);
+        break;
+      case "reserve":
+        answer.then((reserved) => this.spending.reserved(given[0] as Reservation, reserved as Reserved), nothing);
+        break;
+      case "keyValues.put":
+        answer.then((value) => this.#observe(method, given, value), nothing);
+        break;
+      case "enqueue":
+        answer.then((enqueued) => {
+          this.#observe(method, given, enqueued);
+          this.#enqueued(enqueued as { run: string; existing: boolean });
+        }, nothing);
+        break;
+      case "release":
+        this.released.add((given[0] as Ownership).run);
+        break;
+      case "prune":
+        for (const run of (given[0] as { runs?: readonly string[] }).runs ?? []) this.#gone.add(run);
+        break;
+      case "restore":
+        answer.then(() => this.#restored(given[0] as { run: string }), nothing);
+        break;
     }
-    if (method === "prune")
-      for (const run of (given[0] as { runs?: readonly string[] }).runs ?? []) this.#gone.add(run);
-    if (method === "restore") answer?.then(() => this.#restored(given[0] as { run: string }), nothing);
     return answer;
+  }
+
+  readonly #operations = new Map<string, Operation>();
+  #operation(method: string): Operation {
+    let found = this.#operations.get(method);
+    if (found === undefined) {
+      const [place, name = ""] = method.includes(".")
+        ? [this.inner.keyValues, method.split(".")[1]]
+        : [this.inner, method];
+      found = (place as unknown as Record<string, Operation>)[name]?.bind(place);
+      if (found === undefined) throw new Error(`the store has no ${method}`);
+      this.#operations.set(method, found);
+    }
+    return found;
+  }
+
+  #observe(method: string, given: readonly unknown[], value: unknown): void {
+    for (const observe of this.observers) observe(method, given, value);
+  }
+
+  #enqueued(enqueued: { run: string; existing: boolean }): void {
+    const { run, existing } = enqueued;
+    if (existing && this.isGone(run)) this.coverage.count("start repeated after the removal");
+    this.#accepted.add(run);
+    this.#claimed(claimIn(enqueued));
   }
 
   readonly #gone = new Set<string>();
@@ -325,6 +355,8 @@ export class Engine {
     for (const [session, owner] of this.#sessions) if (owner === run) this.#sessions.delete(session);
   }
 }
+
+type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
 interface Called {
   readonly method: string;

@@ -121,12 +121,16 @@ export async function history(
     { length: profile.runs },
     (_, at) => new Client({ engine, ledger, servers, booted }, `client${at}`, `s${at % Math.ceil(profile.runs / 4)}`),
   );
+  let open = clients.length;
   for (const client of clients)
-    client.live().catch((thrown: Error) => world.violated(`a client failed: ${thrown.stack}`));
+    client.live().then(
+      () => (open -= 1),
+      (thrown: Error) => world.violated(`a client failed: ${thrown.stack}`),
+    );
   const watcher = profile.watched ? new Watcher({ engine, ledger, servers, booted }) : undefined;
   watcher?.live().catch((thrown: Error) => world.violated(`the watcher failed: ${thrown.stack}`));
   const isOver = () => world.now > epoch + overAt;
-  await world.run(() => clients.every(({ done }) => done) || isOver(), options.most ?? 200_000);
+  await world.run(() => open === 0 || isOver(), options.most ?? 200_000);
   if (world.violations.length === 0 && !timetable.isDone) {
     engine.calm = true;
     const until = world.now + 180_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { Coverage, wanted } from "./coverage.ts";
+import { runBatch, servePartsOfBatch, type Total } from "./batch.ts";
 import { Decisions } from "./decisions.ts";
 import { trapEscapes } from "./escapes.ts";
 import type { History } from "./history.ts";
@@ -14,6 +14,7 @@ const usage = `npm run simulate -- [options]
   --log FILE       the history of a kept log
   --trace          print what happened, step by step
   --twice          run each seed twice and compare every byte
+  --processes N    share the histories among N processes (default 1)
   --coverage       print what was reached
   --store sqlite   SQLite itself, on a disk that loses what was not synced (default memory)
   --mutant NAME    with a fault planted into the product; exits 0 when it is found
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     ...{ seeds: { type: "string" }, from: { type: "string" }, seed: { type: "string" }, log: { type: "string" } },
     ...{ store: { type: "string", default: "memory" } },
     ...{ trace: { type: "boolean" }, twice: { type: "boolean" }, coverage: { type: "boolean" } },
+    ...{ processes: { type: "string" }, "part-of-batch": { type: "boolean" } },
     ...{ mutant: { type: "string" }, mutants: { type: "boolean" }, help: { type: "boolean" } },
   },
 });
@@ -41,63 +43,64 @@ if (values.help) {
   // Before the product is loaded: it may keep what it finds.
   trapEscapes();
   if (values.mutant !== undefined) plant(values.mutant);
-  const { history } = await import("./history.ts");
-  if (values.log !== undefined || values.seed !== undefined) {
+  if (values["part-of-batch"]) servePartsOfBatch();
+  else if (values.log !== undefined || values.seed !== undefined) {
     const decisions =
       values.log === undefined
         ? Decisions.seeded(Number(values.seed))
         : Decisions.replayed(JSON.parse(readFileSync(values.log, "utf8")) as number[]); // as written below
+    const { history } = await import("./history.ts");
     const one = await history(decisions, { trace: values.trace === true, store });
     tell(one, values.trace === true);
     process.exitCode = one.violations.length > 0 ? 1 : 0;
-  } else process.exitCode = await many(history);
+  } else process.exitCode = await many();
 }
 
-async function many(history: typeof import("./history.ts").history): Promise<number> {
+async function many(): Promise<number> {
   const from = Number(values.from ?? 1);
   const seeds = Number(values.seeds ?? 1_000);
-  const cpu = process.cpuUsage();
-  const total = { runs: 0, steps: 0, virtualMs: 0, failed: 0, unequal: 0 };
-  const coverage = new Coverage();
-  const line = (done: number) => {
-    const { user, system } = process.cpuUsage(cpu);
-    const seconds = (user + system) / 1e6;
-    const hours = Math.round(total.virtualMs / 3_600_000);
-    return `${done} histories, ${total.runs} runs, ${total.steps} steps, ${hours} h of virtual time, ${Math.round(total.runs / seconds)} runs per CPU second, ${total.failed} failed`;
-  };
-  for (let done = 0; done < seeds; done++) {
-    const seed = from + done;
-    const one = await history(Decisions.seeded(seed), { trace: values.twice === true, store });
-    total.runs += one.runs;
-    total.steps += one.steps;
-    total.virtualMs += one.virtualMs;
-    coverage.add(one.coverage);
-    if (values.twice && (await history(Decisions.seeded(seed), { trace: true, store })).hash() !== one.hash()) {
-      total.unequal += 1;
-      process.stdout.write(`seed ${seed} differs when it is repeated\n`);
-    }
-    if (done % 500 === 499) process.stderr.write(`${line(done + 1)}\n`);
-    if (one.violations.length === 0) continue;
-    total.failed += 1;
-    process.stdout.write(`\nseed ${seed}: ${one.violations[0]}\n`);
-    if (values.mutant !== undefined) return 0;
-    if (total.failed === 1) await explain(seed, one);
-    if (total.failed >= 10) break;
-  }
-  process.stdout.write(`${line(seeds)}\n`);
+  const twice = values.twice === true;
+  const isMutant = values.mutant !== undefined;
+  const processes = Number(values.processes ?? 1);
+  const began = Date.now();
+  const total = await runBatch({ from, seeds, store, twice, processes, stopAtFirst: isMutant }, (sum, news) => {
+    if (sum.histories % 500 === 0) process.stderr.write(`${lineOf(sum)}\n`);
+    for (const { seed, violation } of news.failed) process.stdout.write(`\nseed ${seed}: ${violation}\n`);
+    for (const seed of news.unequal) process.stdout.write(`seed ${seed} differs when it is repeated\n`);
+  });
+  if (isMutant && total.failed.length > 0) return 0;
+  const [first] = total.failed;
+  if (first !== undefined) await explain(first.seed);
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  process.stdout.write(`${lineOf(total)}\n`);
+  process.stdout.write(`seeds ${from} to ${from + seeds - 1}, ${seconds} s, ${Math.max(1, processes)} processes\n`);
+  if (twice) process.stdout.write(`run twice: ${total.unequal.length} of ${total.histories} histories differ\n`);
   if (values.coverage) {
-    for (const [what, count] of [...coverage.counts].sort())
+    for (const [what, count] of [...total.coverage.counts].sort())
       process.stdout.write(`${String(count).padStart(9)}  ${what}\n`);
   }
-  const never = wanted.filter((what) => !coverage.counts.has(what));
-  if (seeds >= 1_000 && never.length > 0) process.stdout.write(`never reached: ${never.join(", ")}\n`);
-  return total.failed > 0 || total.unequal > 0 || values.mutant !== undefined ? 1 : 0;
+  if (values.coverage || seeds >= 1_000) tellUnreached(total);
+  return total.failed.length > 0 || total.unequal.length > 0 || isMutant ? 1 : 0;
+}
+
+function lineOf({ histories, runs, steps, virtualMs, cpuMs, failed }: Total): string {
+  const hours = Math.round(virtualMs / 3_600_000);
+  const rate = Math.round(runs / (cpuMs / 1_000));
+  return `${histories} histories, ${runs} runs, ${steps} steps, ${hours} h of virtual time, ${rate} runs per CPU second, ${failed.length} failed`;
+}
+
+function tellUnreached({ coverage }: Total): void {
+  const { situations, pairs, of } = coverage.unreached();
+  if (situations.length > 0) process.stdout.write(`never reached: ${situations.join(", ")}\n`);
+  process.stdout.write(`${of - pairs.length} of ${of} pairs of fault × event reached\n`);
+  if (pairs.length > 0) process.stdout.write(`never reached: ${pairs.join(", ")}\n`);
 }
 
 /** The first failure as a story one can read, and a log that repeats it when seeds mean something else. */
-async function explain(seed: number, failing: History): Promise<void> {
+async function explain(seed: number): Promise<void> {
   const { shrink } = await import("./shrink.ts");
   const { history } = await import("./history.ts");
+  const failing = await history(Decisions.seeded(seed), { store });
   process.stderr.write("making it smaller …\n");
   const small = await shrink(failing, 400, store);
   const told = await history(Decisions.replayed(small.decisions), { trace: true, most: 60_000, store });

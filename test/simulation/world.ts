@@ -69,6 +69,7 @@ export class Life {
     this.dead = true;
     this.due.length = 0;
     this.turns.length = 0;
+    this.world.bury(this);
     for (const tell of this.onDeath) tell();
   }
 }
@@ -84,8 +85,8 @@ export class World {
   /** Of everything that happened, in order. */
   hash = 0x811c9dc5;
   readonly #future = new Heap();
-  readonly #ready: Item[] = [];
-  readonly #lives = new Set<Life>();
+  #ready: Item[] = [];
+  #lives: Life[] = [];
   #ids = 0;
   #uuids = 0;
 
@@ -112,9 +113,13 @@ export class World {
 
   birth(name: string): Life {
     const life = new Life(this, name);
-    this.#lives.add(life);
-    life.onDeath.add(() => this.#lives.delete(life));
+    this.#lives.push(life);
     return life;
+  }
+
+  bury(life: Life): void {
+    this.#lives = this.#lives.filter((other) => other !== life);
+    this.#ready = this.#ready.filter((item) => item.life !== life);
   }
 
   /** A completion that may be chosen from `ms` from now on. It is lost when its process dies; without one it is the world's. */
@@ -149,20 +154,41 @@ export class World {
 
   /** Runs until `done`, a violation, nothing pending, or too many steps. */
   async run(done: () => boolean, most: number): Promise<void> {
+    while (this.#hasMore(done, most)) {
+      // Outside of any promise, where the queue of microtasks can be run out; and a turn of the real event loop now and then.
+      const goesOn = await new Promise<boolean>((resolve, reject) =>
+        realSetImmediate(() => {
+          try {
+            resolve(this.#steps(done, most));
+          } catch (thrown) {
+            reject(thrown);
+          }
+        }),
+      );
+      if (!goesOn) return;
+    }
+  }
+
+  #hasMore(done: () => boolean, most: number): boolean {
+    return !done() && this.steps < most && this.violations.length === 0;
+  }
+
+  /** Some thousand of them. False when nothing is pending. */
+  #steps(done: () => boolean, most: number): boolean {
     running = this;
     try {
-      await settled();
-      while (!done() && this.steps < most && this.violations.length === 0) {
+      runOut();
+      while (this.#hasMore(done, most)) {
         const item = this.#next();
-        if (item === undefined) return;
+        if (item === undefined) return false;
         this.steps += 1;
         this.hash = Math.imul(Math.imul(this.hash ^ item.id, 0x01000193) ^ this.now, 0x01000193);
         if (this.trace !== undefined && item.kind === "io") this.note(`${item.life?.name ?? "world"}: ${item.label}`);
         item.callback();
-        await settled();
-        // Rejections that nobody handles come out in a turn of the real event loop.
-        if (this.steps % 4_096 === 0) await new Promise((resolve) => realSetImmediate(resolve));
+        runOut();
+        if (this.steps % 4_096 === 0) return true;
       }
+      return true;
     } finally {
       running = undefined;
     }
@@ -180,12 +206,8 @@ export class World {
   #next(until = Number.POSITIVE_INFINITY): Item | undefined {
     for (;;) {
       this.#collect();
-      const candidates = this.#candidates();
-      const item = candidates[this.decisions.below(candidates.length)];
-      if (item !== undefined) {
-        this.#take(item);
-        return item;
-      }
+      const count = this.#countDue();
+      if (count > 0) return this.#take(this.decisions.below(count));
       const next = this.#future.first;
       if (next === undefined || next.at > until) return undefined;
       this.now = Math.max(this.now, next.at);
@@ -203,36 +225,37 @@ export class World {
     }
   }
 
-  #candidates(): Item[] {
-    const found: Item[] = [];
-    let kept = 0;
-    for (const item of this.#ready) {
-      if (item.life?.dead) continue;
-      this.#ready[kept++] = item;
-      found.push(item);
+  /** Of what is ready all, of each process its next turn and its next timer. */
+  #countDue(): number {
+    let count = this.#ready.length;
+    for (const { turns, due } of this.#lives) {
+      while (due[0]?.cancelled) due.shift();
+      if (turns.length > 0) count += 1;
+      if (due.length > 0) count += 1;
     }
-    this.#ready.length = kept;
-    for (const life of this.#lives) {
-      while (life.due[0]?.cancelled) life.due.shift();
-      if (life.turns[0] !== undefined) found.push(life.turns[0]);
-      if (life.due[0] !== undefined) found.push(life.due[0]);
-    }
-    return found;
+    return count;
   }
 
-  #take(item: Item): void {
-    if (item.kind === "timer") item.life?.due.shift();
-    else if (item.kind === "turn") item.life?.turns.shift();
-    else this.#ready.splice(this.#ready.indexOf(item), 1);
+  #take(chosen: number): Item | undefined {
+    let left = chosen - this.#ready.length;
+    if (left < 0) return this.#ready.splice(chosen, 1)[0];
+    for (const { turns, due } of this.#lives) {
+      if (turns.length > 0 && left-- === 0) return turns.shift();
+      if (due.length > 0 && left-- === 0) return due.shift();
+    }
+    throw new Error("nothing is due");
   }
 }
 
 const realSetImmediate = globalThis.setImmediate;
 
 /**
- * Microtasks run out before a tick; what a tick of the product starts runs out before the next one. Every other source of work is
- * an item. A turn of the real event loop would do as well, and costs four times as much.
+ * Ticks and microtasks, until there are none; every other source of work is an item. What Node does between two callbacks of its
+ * event loop, without going there: a turn costs a hundred times as much. A rejection that nobody handles comes out here.
  */
+const runOut = (process as unknown as { _tickCallback: () => void })._tickCallback.bind(process); // not in the types
+
+/** The same from within a promise: microtasks run out before a tick; what a tick starts runs out before the next one. */
 const settled = (): Promise<void> =>
   new Promise((resolve) => process.nextTick(() => queueMicrotask(() => process.nextTick(resolve))));
 
