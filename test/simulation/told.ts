@@ -3,6 +3,7 @@ import { isTerminal } from "../../src/core/run/events.ts";
 import type { Cause } from "../../src/serve/why/causes.ts";
 import { causeOf } from "../../src/serve/why/judge.ts";
 import { Story } from "../../src/serve/why/story.ts";
+import { disagreements } from "../agreement.ts";
 import type { Engine } from "./engine.ts";
 import type { Profile } from "./profile.ts";
 
@@ -29,6 +30,7 @@ export function checkTold({ world, events, profile, cancelled, coverage }: Engin
     const story = new Story();
     for (const event of stored) story.take(event);
     checkTimes(story, stored, say);
+    for (const what of disagreements(stored)) say(`its readers disagree: ${what}`);
     const cause = causeOf(story);
     coverage.count(`why: ${cause}`);
     if (needs[cause]?.(profile) === false) say(`why says ${cause}, and nothing of the kind happened`);

@@ -1,5 +1,6 @@
 import {
   type Charged,
+  isPiece,
   noticeable,
   pausedName,
   stallFrom,
@@ -292,18 +293,3 @@ export class RunTimes {
     return false;
   }
 }
-
-const pieces: ReadonlySet<string> = new Set([
-  "text.delta",
-  "reasoning.delta",
-  "refusal.delta",
-  "tool_call.started",
-  "tool_call.delta",
-]);
-
-/**
- * Whether the event is a delta of the model's answer; the first one ends the wait for it. Fields about the answer come earlier and do not
- * count.
- */
-export const isPiece = ({ type, kind }: Pick<TimedEvent, "type" | "kind">): boolean =>
-  pieces.has(type) || (type === "provider.activity" && kind !== "response" && kind !== "fields");

@@ -51,3 +51,18 @@ type TimingKey<P extends TimePart> = P extends "backoff" ? "retryWait" : P exten
 
 /** The name a pause is charged under: "" for the run itself. */
 export const pausedName = (agent?: string): string => (agent === undefined ? "" : `the agent ${agent}`);
+
+const pieces: ReadonlySet<string> = new Set([
+  "text.delta",
+  "reasoning.delta",
+  "refusal.delta",
+  "tool_call.started",
+  "tool_call.delta",
+]);
+
+/**
+ * Whether the event is a delta of the model's answer; the first one ends the wait for it. Fields about the answer come earlier and do not
+ * count.
+ */
+export const isPiece = ({ type, kind }: { readonly type: string; readonly kind?: string }): boolean =>
+  pieces.has(type) || (type === "provider.activity" && kind !== "response" && kind !== "fields");

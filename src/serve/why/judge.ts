@@ -14,16 +14,15 @@ export function causeOf(story: Story): Cause {
   if (story.stranded) return "stranded";
   const odd = end === undefined ? undefined : causeOfFinish(end.finish);
   if (odd !== undefined) return odd === "limit" ? (futile(story) ?? odd) : odd;
-  if (story.tools.size === 0 && isEmpty(story)) return "empty_answer";
+  if (story.tools.length === 0 && isEmpty(story)) return "empty_answer";
   return slowest(story) ?? mishap(story) ?? "nothing";
 }
 
 /** Why the run reached its limit without progress: none of its calls succeeded. */
 function futile({ rejected, tools }: Story): Cause | undefined {
-  const called = [...tools.values()];
-  if (called.some(({ error }) => error === undefined)) return undefined;
-  if (rejected.length > called.length) return "bad_arguments";
-  return called.length > 1 ? (called.some(isFailedAgent) ? "called_agent" : "tool_failed") : undefined;
+  if (tools.some(({ error }) => error === undefined)) return undefined;
+  if (rejected.length > tools.length) return "bad_arguments";
+  return tools.length > 1 ? (tools.some(isFailedAgent) ? "called_agent" : "tool_failed") : undefined;
 }
 
 /** Whether the model produced nothing but reasoning. */
@@ -38,7 +37,7 @@ function causeOfError(story: Story, error: ErrorJson): Cause {
   if (error.details?.breaker === "open") return "breaker_open";
   const known = error.code === "internal" ? undefined : causeOfCode(error.code);
   if (known === "worker_crashed") return crashOf(story);
-  if (known === "tool_failed" && [...story.tools.values()].some(isFailedAgent)) return "called_agent";
+  if (known === "tool_failed" && story.tools.some(isFailedAgent)) return "called_agent";
   if (known !== undefined) return known;
   if (error.op.includes("agent.output")) return "output_unfit";
   if (error.code === "not_found" && !error.op.includes("provider")) return "agent_missing";
@@ -77,7 +76,7 @@ function refined(story: Story, { part, name }: Share): Cause {
     return failed?.error === undefined ? "provider_error" : causeOfProvider(failed.error);
   }
   if (part === "tool") {
-    const tools = [...story.tools.values()].filter((tool) => name.split(", ").includes(tool.name));
+    const tools = story.tools.filter((tool) => name.split(", ").includes(tool.name));
     // The tool's work was lost with the process.
     if (story.crashes.some((crash) => crash.tools.some((each) => name.split(", ").includes(each))))
       return crashOf(story);
@@ -87,7 +86,7 @@ function refined(story: Story, { part, name }: Share): Cause {
   if (part === "down" && story.crashes.length > 0) return crashOf(story);
   if (part === "blocked" && isIdle(name)) return "process_stopped";
   if (part === "journal" && name !== "") return "journal_failed";
-  if (part === "approval" && story.questions.some(isUnanswered)) return "unanswered";
+  if (part === "approval" && story.asked.some(isUnanswered)) return "unanswered";
   return causeOfPart(part);
 }
 
@@ -95,9 +94,9 @@ function refined(story: Story, { part, name }: Share): Cause {
 function mishap(story: Story): Cause | undefined {
   const cut = story.attempts.some(({ finish }) => finish === "length");
   if (story.rejected.length > 0) return cut ? "arguments_cut" : "bad_arguments";
-  if (story.questions.some(isUnanswered)) return "unanswered";
-  if (story.questions.some(({ answer }) => answer?.approved === false)) return "denied";
-  const failed = [...story.tools.values()].filter(({ error }) => error !== undefined);
+  if (story.asked.some(isUnanswered)) return "unanswered";
+  if (story.asked.some(({ answer }) => answer?.approved === false)) return "denied";
+  const failed = story.tools.filter(({ error }) => error !== undefined);
   if (failed.some(isFailedAgent)) return "called_agent";
   if (failed.length > 0)
     return failed.some(({ error }) => error?.code === "tool_timeout") ? "tool_timeout" : "tool_failed";
@@ -106,7 +105,7 @@ function mishap(story: Story): Cause | undefined {
   if (isEmpty(story)) return "empty_answer";
   if (story.crashes.length > 0) return crashOf(story);
   if (story.resumes > 0) return "taken_over";
-  return [...story.tools.values()].some(({ cut }) => cut !== undefined) ? "result_cut" : undefined;
+  return story.tools.some(({ cut }) => cut !== undefined) ? "result_cut" : undefined;
 }
 
 /** Whether several models failed in turn, or one was retried. */

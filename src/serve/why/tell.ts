@@ -1,7 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import { idle, isIdle } from "../../core/ports/stalls.ts";
+import type { FoldedAttempt } from "../../core/run/run-fold.ts";
 import type { TimePart } from "../../core/run/time-parts.ts";
-import type { Attempt } from "./attempt.ts";
 import { isEmpty, isExit, isUnanswered } from "./judge.ts";
 import type { Share } from "./shares.ts";
 import type { QuestionStory, Story } from "./story.ts";
@@ -55,7 +55,7 @@ function ending(story: Story): string {
 
 /** The tool called most often, and how often. */
 function mostCalled({ tools, rejected }: Story): string {
-  const names = Map.groupBy([...tools.values(), ...rejected], ({ name }) => name);
+  const names = Map.groupBy([...tools, ...rejected], ({ name }) => name);
   const [most] = [...names].sort(([, left], [, right]) => right.length - left.length);
   return most === undefined ? "" : ` (${most[0]}, ${count(most[1].length, "time")})`;
 }
@@ -105,7 +105,7 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "tool":
       return toolSentence(story, share, { of, children });
     case "approval":
-      return `${of} ${waited(story.questions, name)}`;
+      return `${of} ${waited(story.asked, name)}`;
     case "queue": {
       const doing = story.now === "queue" && story.end === undefined ? "is under way" : "was under way";
       const ahead = `an earlier run of its session, ${name}, ${children.get(name) ?? doing}`;
@@ -145,7 +145,7 @@ function crashIn(story: Story, name: string): string {
   return `its worker ${name}${tools.length === 0 ? "" : ` while ${ran} ran`}, and another took it over`;
 }
 
-const failedOf = (story: Story, name: string): Attempt[] =>
+const failedOf = (story: Story, name: string): FoldedAttempt[] =>
   story.attempts.filter(({ model, error }) => model === name && error !== undefined);
 
 /** "three 429s and one 503" */
@@ -202,7 +202,7 @@ function toolSentence(
   { of, children }: { of: string; children: ReadonlyMap<string, string> },
 ): string {
   const names = name.split(", ");
-  const tools = [...story.tools.values()].filter((tool) => names.includes(tool.name));
+  const tools = story.tools.filter((tool) => names.includes(tool.name));
   const child = tools.map((tool) => tool.child).find((run) => run !== undefined);
   if (child !== undefined) {
     const why = children.get(child);
@@ -242,14 +242,14 @@ function mishaps(story: Story, parts: readonly TimePart[]): string[] {
         : `the call of ${name} was rejected: ${trim(error.err)}`,
     );
   }
-  for (const { name, answer } of story.questions) {
+  for (const { name, answer } of story.asked) {
     if (answer?.approved === false && !isUnanswered({ answer })) {
       sentences.push(
         `${answer.by ?? "somebody"} refused ${name}${answer.reason === undefined ? "" : `: ${trim(answer.reason)}`}`,
       );
     }
   }
-  for (const { name, error, cut } of story.tools.values()) {
+  for (const { name, error, cut } of story.tools) {
     if (cut !== undefined)
       sentences.push(`the model got the first ${cut.shown} of ${cut.length} characters that ${name} returned`);
     if (error !== undefined && error.code !== "tool_denied")

@@ -51,7 +51,7 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
   if (story.end === undefined) story.until(source.now(run), await source.doing?.(row));
   else if (story.end.timing.queue === undefined) useSums(story.times, story.end.timing);
   const children = new Map<string, string>();
-  for (const { child } of story.tools.values()) {
+  for (const { child } of story.tools) {
     if (child === undefined || depth >= deepest) continue;
     const why = await explainRun(source, child, depth + 1).catch(() => undefined);
     if (why !== undefined) children.set(child, why.summary);

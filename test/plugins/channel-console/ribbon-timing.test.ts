@@ -13,7 +13,7 @@ describe("the console's ribbon beside the timing of the journal", function () {
     const events = (await bench.events(run)) as Parameters<typeof foldAll>[1] extends Iterable<infer E> ? E[] : never;
     const view = foldAll(run, events);
     const totals = view.times.totals();
-    const { timing } = view;
+    const { timing } = view.end ?? {};
     if (timing === undefined) throw new Error("it has not ended");
     for (const part of timeParts) {
       // The last event is written after its timing was computed.

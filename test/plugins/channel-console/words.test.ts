@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { foldAll } from "../../../plugins/channel-console/web/fold/fold.ts";
+import { editedOf } from "../../../plugins/channel-console/web/fold/view.ts";
 import { plain } from "../../../plugins/channel-console/web/text/words.ts";
 import type { RunEvent } from "../../../src/core/run/events.ts";
 
@@ -28,7 +29,8 @@ describe("the console's words", () => {
           ...(given === undefined ? {} : { arguments: given }),
         },
       ] as unknown as RunEvent[]; // as a journal has them
-      return foldAll("run_1", events).calls.get("call_1")?.approval?.edited;
+      const call = foldAll("run_1", events).calls.get("call_1");
+      return call && editedOf(call);
     };
     expect(edited(undefined)).to.equal(undefined);
     expect(edited({ lines: [{ note: null, id: 1 }], amount: 240, order: "A-17" })).to.equal(undefined);

@@ -31,11 +31,11 @@ function sizeOf(event: RunEvent): number {
   return "text" in event && typeof event.text === "string" ? event.text.length : 0;
 }
 
-export const isMishap = ({ type, ...event }: RunEvent): boolean =>
-  (type === "run.failed" && "error" in event && event.error?.code !== "stream_interrupted") ||
-  type === "generation.failed" ||
-  type === "tool_call.rejected" ||
-  (type === "tool.finished" && "ok" in event && event.ok === false);
+/** It tells of something that went wrong. What a person stopped has not failed. */
+export const isMishap = (event: RunEvent): boolean =>
+  event.type === "run.failed" || event.type === "generation.failed"
+    ? event.error.code !== "stream_interrupted"
+    : event.type === "tool_call.rejected" || (event.type === "tool.finished" && !event.ok);
 
 /** The event summarised in one line. */
 export function lineOf(event: RunEvent): string {

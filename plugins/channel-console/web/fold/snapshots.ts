@@ -1,6 +1,6 @@
 import type { RunEvent } from "../state/api-types.ts";
 import { emptyView, fold } from "./fold.ts";
-import type { Attempt, Call, Item, RunView } from "./view.ts";
+import { type Call, type Item, RunView } from "./view.ts";
 
 /** Maximum snapshots per run. When exceeded, every other one is dropped and they are taken half as often. */
 const most = 16;
@@ -39,30 +39,28 @@ export class Snapshots {
   }
 }
 
-/** Copies what folding modifies; a call stays the same object everywhere. Texts and arguments are shared. */
+/** What the fold changes is copied, and calls stay the same object in all places. Texts and events are shared. */
 function copyView(view: RunView): RunView {
+  const questions = new Map(view.questions.map((question) => [question, { ...question }]));
   const calls = new Map<Call, Call>();
   const copyCall = (call: Call): Call => {
-    const known = calls.get(call);
-    if (known !== undefined) return known;
-    const { approval } = call;
-    const copy = { ...call, approval: approval === undefined ? undefined : { ...approval } };
+    const copy = calls.get(call) ?? call.copy(call.question && questions.get(call.question));
     calls.set(call, copy);
     return copy;
   };
   const copyItem = (item: Item): Item =>
     item.kind === "call" ? { ...item, call: copyCall(item.call) } : item.kind === "notice" ? item : { ...item };
-  const copyAttempt = (attempt: Attempt): Attempt => ({ ...attempt, ticks: [...attempt.ticks] });
-  return {
-    ...view,
+  return Object.assign(new RunView(view.run), view, {
     items: view.items.map(copyItem),
     rounds: view.rounds.map((round) => ({
       ...round,
-      attempts: round.attempts.map(copyAttempt),
+      attempts: round.attempts.map((attempt) => attempt.copy()),
       calls: round.calls.map(copyCall),
     })),
     calls: new Map([...view.calls].map(([id, call]) => [id, copyCall(call)])),
+    questions: [...questions.values()],
+    asking: new Map([...view.asking].map(([id, question]) => [id, questions.get(question) ?? question])),
     times: view.times.copy(),
     mishaps: [...view.mishaps],
-  };
+  });
 }

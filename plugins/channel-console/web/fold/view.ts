@@ -1,112 +1,87 @@
-import type { RunTimes } from "venturi/client/times";
-import type { ErrorBody, EventOf, Message, RunEvent, RunInput, RunStatus, Timing, Usage } from "../state/api-types.ts";
+import { type FoldedCall, RunFold } from "venturi/internal/fold";
+import type { ErrorBody, EventOf, Message, RunEvent, Usage } from "../state/api-types.ts";
 
-/** A run as the page shows it, folded from its events. Plain mutable data, so that a token costs no copy. */
-export interface RunView {
-  run: string;
-  agent: string;
-  session: string | undefined;
-  status: RunStatus;
-  /** Seq and time of the last event. */
-  head: number;
-  at: number;
-  startedAt: number;
-  endedAt: number | undefined;
-  input: RunInput | undefined;
-  metadata: Readonly<Record<string, unknown>> | undefined;
-  config: string | undefined;
-  trace: string | undefined;
-  parent: { readonly run: string; readonly call: string } | undefined;
-  fork: { readonly run: string; readonly after: number } | undefined;
-  /** The conversation in chronological order. */
-  items: Item[];
-  rounds: Round[];
-  calls: Map<string, Call>;
-  times: RunTimes;
-  usage: Usage | undefined;
-  /** Usage copied by a fork; not part of `usage`. */
-  inherited: Usage | undefined;
-  timing: Timing | undefined;
-  finish: string | undefined;
-  error: ErrorBody | undefined;
-  output: string | undefined;
-  object: unknown;
-  /** Deltas of text, reasoning and arguments so far: a token estimate while the run is active. */
-  deltas: number;
-  /** Seqs of events that report a problem. */
-  mishaps: number[];
+export type { FoldedAttempt as Attempt, FoldedCall as Call, FoldedRound as Round } from "venturi/internal/fold";
+
+/** What the page knows of a run: the fold of its events, and its conversation. Mutable, so that a token costs no copy. */
+export class RunView extends RunFold {
+  readonly run: string;
+  /** The conversation, in the order things happened. */
+  items: Item[] = [];
+  /** Seqs of events that tell of something that went wrong. */
+  mishaps: number[] = [];
+
+  constructor(run: string) {
+    super();
+    this.run = run;
+  }
+
+  get agent(): string {
+    return this.started?.agent ?? "";
+  }
+
+  get session(): string | undefined {
+    return this.started?.session;
+  }
+
+  get startedAt(): number {
+    return this.times.from;
+  }
+
+  get endedAt(): number | undefined {
+    return this.end === undefined ? undefined : this.at;
+  }
+
+  get usage(): Usage | undefined {
+    return this.end?.usage;
+  }
+
+  get finish(): string | undefined {
+    return this.end?.type === "run.finished" ? this.end.finish : undefined;
+  }
+
+  /** The validated object of a run whose agent has an output schema. */
+  get object(): unknown {
+    return this.end?.type === "run.finished" ? this.end.object : undefined;
+  }
+
+  get error(): ErrorBody | undefined {
+    return this.end?.type === "run.failed" ? this.end.error : undefined;
+  }
 }
 
-export interface Round {
-  readonly round: number;
-  readonly seq: number;
-  readonly startedAt: number;
-  endedAt: number | undefined;
-  readonly attempts: Attempt[];
-  readonly calls: Call[];
+/** A call's arguments; of a question, what is asked. */
+export function argumentsOf({ sealed, question }: FoldedCall): Readonly<Record<string, unknown>> | undefined {
+  if (sealed?.type === "tool_call.ready") return sealed.arguments;
+  if (question === undefined) return undefined;
+  return question.asked.type === "question.asked" ? { question: question.asked.message } : question.asked.arguments;
 }
 
-/** One attempt at a generation. */
-export interface Attempt {
-  readonly round: number;
-  readonly attempt: number;
-  readonly seq: number;
-  readonly model: string;
-  readonly provider: string | undefined;
-  readonly startedAt: number;
-  firstAt: number | undefined;
-  endedAt: number | undefined;
-  /** Times of the deltas, for the ticks of the waterfall. */
-  readonly ticks: number[];
-  readonly warnings: readonly string[];
-  readonly skipped: readonly string[];
-  error: ErrorBody | undefined;
-  retryMs: number | undefined;
-  usage: Usage | undefined;
-  finish: string | undefined;
-  retracted: string | undefined;
+/** What a tool returned, or a person answered. */
+export function outputOf({ finished, question }: FoldedCall): string | undefined {
+  const answered = question?.answered;
+  if (finished !== undefined || answered?.type !== "question.answered") return finished?.output;
+  const { answer } = answered;
+  return answer === undefined || typeof answer === "string" ? answer : JSON.stringify(answer);
 }
 
-export type CallState =
-  | "writing"
-  | "ready"
-  | "asking"
-  | "running"
-  | "done"
-  | "failed"
-  | "rejected"
-  | "refused"
-  | "client";
+/** What a person changed the arguments to. */
+export function editedOf(call: FoldedCall): Readonly<Record<string, unknown>> | undefined {
+  const answered = call.question?.answered;
+  const edited = answered?.type === "approval.resolved" ? answered.arguments : undefined;
+  return isSame(edited, argumentsOf(call)) ? undefined : edited;
+}
 
-export interface Call {
-  readonly id: string;
-  readonly round: number;
-  readonly name: string;
-  readonly seq: number;
-  state: CallState;
-  /** The arguments as they stream; complete once `arguments` is set. */
-  argumentsText: string;
-  arguments: Readonly<Record<string, unknown>> | undefined;
-  readonly startedAt: number;
-  readyAt: number | undefined;
-  executedAt: number | undefined;
-  endedAt: number | undefined;
-  progress: string;
-  output: string | undefined;
-  shown: number | undefined;
-  images: readonly Content[];
-  files: readonly Content[];
-  error: ErrorBody | undefined;
-  ms: number | undefined;
-  savedMs: number | undefined;
-  attempts: number;
-  idempotencyKey: string | undefined;
-  usage: Usage | undefined;
-  /** The run it started, if the tool is an agent. */
-  child: string | undefined;
-  approval: Approval | undefined;
-  retracted: string | undefined;
-  lastSeq: number;
+/** A form sends all its fields, changed or not, in an order of its own. */
+function isSame(given: unknown, asked: unknown): boolean {
+  if (given === undefined || given === asked) return true;
+  if (typeof given !== "object" || typeof asked !== "object" || given === null || asked === null) return false;
+  const [one, other] = [Object.entries(given), asked as Readonly<Record<string, unknown>>];
+  return (
+    one.length === Object.keys(other).length &&
+    Array.isArray(given) === Array.isArray(asked) &&
+    one.every(([name, value]) => Object.hasOwn(other, name) && isSame(value ?? null, other[name] ?? null))
+  );
 }
 
 export interface Content {
@@ -115,26 +90,6 @@ export interface Content {
   readonly hash?: string;
   readonly size?: number;
   readonly name?: string;
-}
-
-export interface Approval {
-  readonly seq: number;
-  readonly requestedAt: number;
-  readonly until: number | undefined;
-  readonly reason: string | undefined;
-  readonly origin: { readonly run: string; readonly call: string; readonly agent: string } | undefined;
-  /** A tool's question other than approval. */
-  readonly question:
-    | Pick<EventOf<"question.asked">, "kind" | "message" | "schema" | "choices" | "url" | "fallback">
-    | undefined;
-  resolvedAt: number | undefined;
-  approved: boolean | undefined;
-  answer: string | undefined;
-  by: string | undefined;
-  /** The answer covers the tool's other calls in this run. */
-  forRun: boolean;
-  /** The arguments after a person changed them. */
-  edited: Readonly<Record<string, unknown>> | undefined;
 }
 
 export type Item =
@@ -148,7 +103,7 @@ export type Item =
       readonly by?: string | undefined;
     }
   | Said
-  | { readonly kind: "call"; readonly seq: number; readonly call: Call }
+  | { readonly kind: "call"; readonly seq: number; readonly call: FoldedCall }
   | Notice;
 
 /** Consecutive text, reasoning or refusal of one attempt. */
@@ -173,3 +128,5 @@ export interface Notice {
   readonly text: string;
   readonly event: RunEvent;
 }
+
+export type SaidEvent = EventOf<"text.delta" | "refusal.delta" | "reasoning.delta">;

@@ -121,14 +121,19 @@ const barsFor = (part: "tool" | "approval", segments: readonly (TimeSegment & Op
     return { ...bar, kind: part, beside: true };
   });
 
+/** Attempts of one round may have the same number, when a worker died. */
+export const attemptId = ({ started: { round, attempt, seq } }: Attempt): string =>
+  `attempt ${round}.${attempt}.${seq}`;
+
 function attemptRow(view: RunView, { attempts }: Round, attempt: Attempt): Row {
-  const { startedAt, endedAt, retryMs } = attempt;
+  const { started, startedAt, endedAt, outcome } = attempt;
   const end = endedAt ?? view.endedAt;
   const next = attempts[attempts.indexOf(attempt) + 1]?.startedAt;
-  const backedOff = retryMs === undefined || end === undefined ? end : (next ?? view.endedAt);
+  const isRetried = outcome?.type === "generation.failed" && outcome.retryMs !== undefined;
+  const backedOff = isRetried && end !== undefined ? (next ?? view.endedAt) : end;
   const bars = timesIn(view, startedAt, backedOff).map(barOf);
   return plain({
-    id: `attempt ${attempt.round}.${attempt.attempt}.${attempt.seq}`,
+    id: attemptId(attempt),
     depth: 2,
     label: attempt.model,
     detail: attempt.error?.code ?? ttftOf(attempt),
@@ -137,7 +142,7 @@ function attemptRow(view: RunView, { attempts }: Round, attempt: Attempt): Row {
     tone: attempt.error !== undefined ? "error" : attempt.retracted !== undefined ? "retracted" : "plain",
     from: startedAt,
     to: end,
-    seq: attempt.seq,
+    seq: started.seq,
     attempt,
   });
 }
@@ -146,13 +151,13 @@ const ttftOf = ({ startedAt, firstAt }: Attempt): string =>
   firstAt === undefined ? "" : `first token ${duration(firstAt - startedAt)}`;
 
 function callRow(view: RunView, call: Call): Row {
-  const { startedAt, readyAt, executedAt, approval } = call;
+  const { startedAt, readyAt, executedAt, question } = call;
   const end = call.endedAt ?? view.endedAt;
   const bars: Bar[] = [];
   const written = readyAt ?? executedAt ?? end;
   bars.push({ kind: "arguments", from: startedAt, to: written });
-  if (approval !== undefined)
-    bars.push(...barsFor("approval", timesIn(view, approval.requestedAt, approval.resolvedAt ?? end)));
+  if (question !== undefined)
+    bars.push(...barsFor("approval", timesIn(view, question.asked.at, question.answered?.at ?? end)));
   else if (readyAt !== undefined && executedAt !== undefined && executedAt > readyAt) {
     bars.push({ kind: "queued", from: readyAt, to: executedAt });
   }

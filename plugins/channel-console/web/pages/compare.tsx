@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { alignRounds, type Pair } from "../fold/compare.ts";
 import { median } from "../fold/medians.ts";
 import { scaleOf } from "../fold/scale.ts";
-import type { Call, RunView } from "../fold/view.ts";
+import { argumentsOf, type Call, editedOf, outputOf, type RunView } from "../fold/view.ts";
 import { Diffed } from "../parts/diffed.tsx";
 import { Figures } from "../parts/figures.tsx";
 import { Empty, Header } from "../parts/header.tsx";
@@ -131,7 +131,7 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
           <Figures a={left.view} b={right.view} ends={ends} usual={usual} costs={costs} />
           <h2 class="hidden-text">What they were asked</h2>
           <Asked a={a} b={b} />
-          <Diffed title="Input" a={left.view.input?.text ?? ""} b={right.view.input?.text ?? ""} />
+          <Diffed title="Input" a={left.view.started?.input.text ?? ""} b={right.view.started?.input.text ?? ""} />
           {alignRounds(left.view, right.view).map(({ round, a: one, b: other, calls }) => (
             <section key={round} class="round-pair">
               <h2>Round {round}</h2>
@@ -166,15 +166,16 @@ function MedianChoice({ run, runs }: { run: string; runs: readonly RunRow[] }): 
 
 function RunHead({ name, live }: { name: string; live: LiveRun }): JSX.Element {
   const { whole } = live;
+  const { fork } = whole.started ?? {};
   return (
     <div class="run-card">
       <b class="letter">{name}</b>
       <a href={to("runs", live.id)}>{printable(whole.agent || "…")}</a>
       <span class="mono faint">{shortRun(live.id)}</span>
       <Status status={whole.status} />
-      {whole.fork === undefined ? null : (
+      {fork === undefined ? null : (
         <span class="tag">
-          fork of {shortRun(whole.fork.run)} at {whole.fork.after}
+          fork of {shortRun(fork.run)} at {fork.after}
         </span>
       )}
       {whole.status === "waiting" ? (
@@ -233,14 +234,16 @@ function Asked({ a, b }: { a: string; b: string }): JSX.Element | null {
 function CallPair({ pair: { a, b } }: { pair: Pair }): JSX.Element {
   const only = a === undefined ? "only in B" : b === undefined ? "only in A" : undefined;
   const line = (call: Call | undefined) =>
-    call === undefined ? "" : stringify(call.approval?.edited ?? call.arguments ?? {}, 0);
-  const output = (call: Call | undefined) => call?.output ?? call?.error?.err ?? "";
+    call === undefined ? "" : stringify(editedOf(call) ?? argumentsOf(call) ?? {}, 0);
+  const output = (call: Call | undefined) => (call && outputOf(call)) ?? call?.error?.err ?? "";
   return (
     <div class="call-pair">
       <div class="call-pair-head">
         <Icon name="tool" size={14} /> <b class="mono">{printable(a?.name ?? b?.name ?? "")}</b>
         {only === undefined ? null : <span class="tag warning">{only}</span>}
-        <span class="faint">{[a?.ms, b?.ms].map((ms) => (ms === undefined ? "–" : duration(ms))).join(" → ")}</span>
+        <span class="faint">
+          {[a, b].map((call) => (call?.finished === undefined ? "–" : duration(call.finished.ms))).join(" → ")}
+        </span>
       </div>
       <Diffed title="Arguments" a={line(a)} b={line(b)} />
       <Diffed title="Output" a={output(a)} b={output(b)} />

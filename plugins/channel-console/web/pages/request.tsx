@@ -12,8 +12,9 @@ import { agents, hasKey } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { clockTime, shortRun } from "../text/words.ts";
 
-/** As a fork request if the run is one. The key comes from a shell variable, so that it does not appear on screen. */
-function curlOf({ agent, input, metadata, fork }: RunView, instructions: string | undefined): string {
+/** As a fork where it is one. The key is the shell's: it must not stand on a screen. */
+function curlOf({ agent, started }: RunView, instructions: string | undefined): string {
+  const { input, metadata, fork } = started ?? {};
   const body =
     fork === undefined
       ? { agent, input, ...(metadata === undefined ? {} : { metadata }) }
@@ -34,7 +35,7 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
   live.tick.value;
   const view = live.whole;
   const agent = agents.value.find(({ name }) => name === view.agent);
-  const { fork } = view;
+  const { input = {}, metadata, config, trace, parent, fork } = view.started ?? {};
   const own = instructionsOf(usePrompt(fork === undefined ? undefined : live.id, 1).data);
   const original = instructionsOf(usePrompt(fork?.run, 1).data);
   const curl = curlOf(view, own === original ? undefined : own);
@@ -59,29 +60,24 @@ export function RequestView({ live }: { live: LiveRun }): JSX.Element {
               ? undefined
               : `${new Date(view.startedAt).toDateString()}, ${clockTime(view.startedAt)}`,
           ],
-          ["config", view.config],
-          ["trace", view.trace === undefined ? undefined : <TraceLink key="trace" trace={view.trace} />],
-          [
-            "called by",
-            view.parent === undefined ? undefined : (
-              <a href={to("runs", view.parent.run)}>{shortRun(view.parent.run)}</a>
-            ),
-          ],
+          ["config", config],
+          ["trace", trace === undefined ? undefined : <TraceLink key="trace" trace={trace} />],
+          ["called by", parent === undefined ? undefined : <a href={to("runs", parent.run)}>{shortRun(parent.run)}</a>],
           [
             "forked from",
-            view.fork === undefined ? undefined : (
-              <a href={`${to("runs", view.fork.run)}?at=${view.fork.after}`}>{shortRun(view.fork.run)}</a>
+            fork === undefined ? undefined : (
+              <a href={`${to("runs", fork.run)}?at=${fork.after}`}>{shortRun(fork.run)}</a>
             ),
           ],
         ]}
       />
       <PromptView live={live} />
       <Section title="Input">
-        <Json value={view.input ?? {}} />
+        <Json value={input} />
       </Section>
-      {view.metadata === undefined ? null : (
+      {metadata === undefined ? null : (
         <Section title="Metadata">
-          <Json value={view.metadata} />
+          <Json value={metadata} />
         </Section>
       )}
       <Section title="As a command">

@@ -189,10 +189,11 @@ function RunTitle({ live }: { live: LiveRun }): JSX.Element {
 
 function RunActions({ live, fork }: { live: LiveRun; fork: ((after: number) => void) | undefined }): JSX.Element {
   const { whole } = live;
+  const { trace } = whole.started ?? {};
   const ended = whole.endedAt !== undefined;
   return (
     <>
-      {whole.trace === undefined ? null : <TraceLink trace={whole.trace} short />}
+      {trace === undefined ? null : <TraceLink trace={trace} short />}
       {whole.session === undefined ? null : (
         <a class="button" href={to("chat", whole.agent, whole.session)}>
           <Icon name="chat" size={14} /> <span class="wide-only">Session</span>

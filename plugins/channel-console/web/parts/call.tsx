@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Call, CallState } from "../fold/view.ts";
+import { argumentsOf, type Call, editedOf, outputOf } from "../fold/view.ts";
 import { printable } from "../text/printable.ts";
 import { duration, short } from "../text/words.ts";
 import { AnswerForm } from "./answer.tsx";
@@ -9,7 +9,7 @@ import { Icon, type IconName } from "./icon.tsx";
 import { Arguments } from "./json.tsx";
 import { memo } from "./memo.ts";
 
-export const callWords: Readonly<Record<CallState, string>> = {
+export const callWords: Readonly<Record<Call["state"], string>> = {
   writing: "writing arguments",
   ready: "ready",
   asking: "needs approval",
@@ -21,7 +21,7 @@ export const callWords: Readonly<Record<CallState, string>> = {
   client: "left to the client",
 };
 
-const icons: Readonly<Partial<Record<CallState, IconName>>> = {
+const icons: Readonly<Partial<Record<Call["state"], IconName>>> = {
   asking: "hand",
   done: "check",
   failed: "warning",
@@ -44,63 +44,49 @@ interface CallCardProps {
 export const CallCard = memo(({ call, run, frozen, retracted, selected, select }: CallCardProps): JSX.Element => {
   const failed = call.state === "failed" || call.state === "rejected";
   const tone = retracted !== undefined ? "retracted" : failed ? "failed" : call.state;
+  const { ms, savedMs, images = [] } = call.finished ?? {};
+  const [given, output, asked] = [argumentsOf(call), outputOf(call), call.question?.asked];
+  const target = { run: asked?.origin?.run ?? run, call: asked?.origin?.call ?? call.id };
   return (
     <div class={`call ${tone}${selected ? " selected" : ""}`}>
       <button type="button" class="call-head" aria-pressed={selected} onClick={() => select(`call ${call.id}`)}>
         <Icon name={icons[call.state] ?? "tool"} size={14} />
         <b class="mono">{printable(call.name)}</b>
-        {call.arguments === undefined ? (
+        {given === undefined ? (
           <span class="mono muted">{printable(short(call.argumentsText, 120))}</span>
         ) : (
-          <Arguments value={call.arguments} />
+          <Arguments value={given} />
         )}
         <span class="spacer" />
-        {call.savedMs === undefined ? null : (
+        {savedMs === undefined ? null : (
           <span class="chip good" title="Started while the model still streamed">
-            saved {duration(call.savedMs)}
+            saved {duration(savedMs)}
           </span>
         )}
-        {call.approval?.edited === undefined ? null : <span class="chip">edited</span>}
-        <span class="state">
-          {call.ms === undefined || call.state !== "done" ? callWords[call.state] : duration(call.ms)}
-        </span>
+        {editedOf(call) === undefined ? null : <span class="chip">edited</span>}
+        <span class="state">{ms === undefined || call.state !== "done" ? callWords[call.state] : duration(ms)}</span>
       </button>
       {call.state === "running" && call.progress !== "" ? (
         <div class="call-output mono">{printable(call.progress.slice(-400))}</div>
       ) : null}
-      {call.state === "done" && call.output !== undefined && call.output !== "" ? (
-        <div class="call-output mono">{printable(short(call.output, 280))}</div>
+      {call.state === "done" && output !== undefined && output !== "" ? (
+        <div class="call-output mono">{printable(short(output, 280))}</div>
       ) : null}
       {call.error === undefined ? null : <div class="call-output error">{printable(short(call.error.err, 400))}</div>}
-      {call.images.length === 0 ? null : (
+      {images.length === 0 ? null : (
         <div class="call-output">
-          {call.images.map((image, index) => (
+          {images.map((image, index) => (
             <Content key={index} content={image} run={run} />
           ))}
         </div>
       )}
-      {call.state === "asking" && call.approval?.question !== undefined && !frozen ? (
-        <AnswerForm
-          question={{
-            ...call.approval.question,
-            run: call.approval.origin?.run ?? run,
-            call: call.approval.origin?.call ?? call.id,
-            until: call.approval.until,
-          }}
-        />
-      ) : null}
-      {call.state === "asking" && call.approval !== undefined && call.approval.question === undefined && !frozen ? (
+      {call.state !== "asking" || asked === undefined || frozen ? null : asked.type === "question.asked" ? (
+        <AnswerForm question={{ ...asked, ...target, until: asked.until }} />
+      ) : (
         <ApprovalForm
-          question={{
-            run: call.approval.origin?.run ?? run,
-            call: call.approval.origin?.call ?? call.id,
-            name: call.name,
-            arguments: call.arguments ?? {},
-            reason: call.approval.reason,
-            until: call.approval.until,
-          }}
+          question={{ ...target, name: call.name, arguments: given ?? {}, reason: asked.reason, until: asked.until }}
         />
-      ) : null}
+      )}
     </div>
   );
 });

@@ -94,9 +94,9 @@ export function Figures({ a, b, ends, usual, costs }: FiguresProps): JSX.Element
         </tr>
         <tr>
           <th scope="row">Config</th>
-          <td class="num mono">{printable(short(a.config ?? "–", 10))}</td>
-          <td class="num mono">{printable(short(b.config ?? "–", 10))}</td>
-          <td class="num">{a.config === b.config ? <span class="faint">same</span> : "differ"}</td>
+          <td class="num mono">{printable(short(a.started?.config ?? "–", 10))}</td>
+          <td class="num mono">{printable(short(b.started?.config ?? "–", 10))}</td>
+          <td class="num">{a.started?.config === b.started?.config ? <span class="faint">same</span> : "differ"}</td>
           {usual === undefined ? null : <td class="usual" />}
         </tr>
       </tbody>

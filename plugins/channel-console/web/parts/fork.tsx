@@ -27,7 +27,7 @@ export function ForkDialog({ live, after, close }: ForkProps): JSX.Element {
   const events = live.events.filter(({ type }) => steps.has(type));
   const nearest = events.filter(({ seq }) => seq <= after).at(-1)?.seq ?? 1;
   const step = useSignal(nearest);
-  const original = live.whole.input?.text ?? "";
+  const original = live.whole.started?.input.text ?? "";
   const input = useSignal(original);
   const outputs = useSignal<Readonly<Record<string, string>>>({});
   const model = useSignal("");

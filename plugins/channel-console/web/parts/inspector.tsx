@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
-import type { Attempt, Call } from "../fold/view.ts";
+import { isRefusal } from "venturi/internal/fold";
+import { type Attempt, argumentsOf, type Call, editedOf, outputOf } from "../fold/view.ts";
+import { attemptId } from "../fold/waterfall.ts";
 import { isFromWire } from "../fold/wire-events.ts";
 import type { RunEvent } from "../state/api-types.ts";
 import type { LiveRun } from "../state/live.ts";
@@ -59,12 +61,10 @@ function bodyOf(live: LiveRun, selected: string, fork: InspectorProps["fork"]): 
     return event === undefined ? <Missing /> : <EventDetails event={event} fork={fork} />;
   }
   if (selected.startsWith("attempt ")) {
-    const attempt = view.rounds
-      .flatMap(({ attempts }) => attempts)
-      .find((each) => `attempt ${each.round}.${each.attempt}.${each.seq}` === selected);
+    const attempt = view.rounds.flatMap(({ attempts }) => attempts).find((each) => attemptId(each) === selected);
     return attempt === undefined ? <Missing /> : <AttemptDetails attempt={attempt} />;
   }
-  const { metadata, config, trace, parent, fork: origin } = view;
+  const { metadata, config, trace, parent, fork: origin } = view.started ?? {};
   return (
     <>
       <Facts
@@ -139,18 +139,20 @@ const ForkButton = ({ after, fork }: { after: number; fork: InspectorProps["fork
   );
 
 function CallDetails({ call, run, fork }: { call: Call; run: string; fork: InspectorProps["fork"] }): JSX.Element {
-  const { approval } = call;
+  const { question, executed, finished } = call;
+  const { ms, savedMs, shown, images = [], files = [] } = finished ?? {};
+  const [given, output] = [argumentsOf(call), outputOf(call)];
   return (
     <>
       <Facts
         facts={[
           ["state", callWords[call.state]],
-          ["took", call.ms === undefined ? undefined : duration(call.ms)],
-          ["saved by starting early", call.savedMs === undefined ? undefined : duration(call.savedMs)],
+          ["took", ms === undefined ? undefined : duration(ms)],
+          ["saved by starting early", savedMs === undefined ? undefined : duration(savedMs)],
           ["arguments took", call.readyAt === undefined ? undefined : duration(call.readyAt - call.startedAt)],
-          ["attempts", call.attempts > 1 ? String(call.attempts) : undefined],
+          ["attempts", executed !== undefined && executed.attempt > 1 ? String(executed.attempt) : undefined],
           ["call", <Id key="call" text={call.id} />],
-          ["idempotency key", call.idempotencyKey],
+          ["idempotency key", executed?.idempotencyKey],
           [
             "called run",
             call.child === undefined ? undefined : <a href={to("runs", call.child)}>{shortRun(call.child)}</a>,
@@ -159,52 +161,17 @@ function CallDetails({ call, run, fork }: { call: Call; run: string; fork: Inspe
         ]}
       />
       <Section title="Arguments">
-        {call.arguments === undefined ? (
-          <pre class="raw">{printable(call.argumentsText)}</pre>
-        ) : (
-          <Json value={call.arguments} />
-        )}
+        {given === undefined ? <pre class="raw">{printable(call.argumentsText)}</pre> : <Json value={given} />}
       </Section>
-      {approval === undefined ? null : (
-        <Section title="Approval">
-          <Facts
-            facts={[
-              ["asked", clockTime(approval.requestedAt)],
-              ["why", approval.reason],
-              [
-                "answer",
-                approval.approved === undefined
-                  ? "waiting"
-                  : approval.approved
-                    ? approval.forRun
-                      ? "allowed for the run"
-                      : "approved"
-                    : "denied",
-              ],
-              ["by", approval.by],
-              ["reason", approval.answer],
-              [
-                "waited",
-                approval.resolvedAt === undefined ? undefined : duration(approval.resolvedAt - approval.requestedAt),
-              ],
-            ]}
-          />
-          {approval.edited === undefined ? null : (
-            <>
-              <p class="muted">Ran with these arguments instead:</p>
-              <Json value={approval.edited} />
-            </>
-          )}
-        </Section>
-      )}
+      {question === undefined ? null : <Answered call={call} question={question} />}
       {call.error === undefined ? null : (
         <Section title="Error">
           <Json value={call.error} />
         </Section>
       )}
-      {call.output === undefined ? null : (
-        <Section title={call.shown === undefined ? "Output" : `Output (the model saw ${count(call.shown)} characters)`}>
-          <Output text={call.output} />
+      {output === undefined ? null : (
+        <Section title={shown === undefined ? "Output" : `Output (the model saw ${count(shown)} characters)`}>
+          <Output text={output} />
         </Section>
       )}
       {call.progress === "" ? null : (
@@ -212,9 +179,9 @@ function CallDetails({ call, run, fork }: { call: Call; run: string; fork: Inspe
           <pre class="raw">{printable(call.progress.slice(-20_000))}</pre>
         </Section>
       )}
-      {call.images.length + call.files.length === 0 ? null : (
+      {images.length + files.length === 0 ? null : (
         <Section title="Files">
-          {[...call.images, ...call.files].map((content, index) => (
+          {[...images, ...files].map((content, index) => (
             <Content key={index} content={content} run={run} />
           ))}
         </Section>
@@ -224,7 +191,34 @@ function CallDetails({ call, run, fork }: { call: Call; run: string; fork: Inspe
   );
 }
 
-/** Shows output as JSON if it is. */
+function Answered({ call, question }: { call: Call; question: NonNullable<Call["question"]> }): JSX.Element {
+  const { asked, answered } = question;
+  const edited = editedOf(call);
+  const forRun = answered?.type === "approval.resolved" && answered.for === "run";
+  const said = isRefusal(answered) ? "denied" : forRun ? "allowed for the run" : "approved";
+  return (
+    <Section title="Approval">
+      <Facts
+        facts={[
+          ["asked", clockTime(asked.at)],
+          ["why", asked.type === "approval.requested" ? asked.reason : undefined],
+          ["answer", answered === undefined ? "waiting" : said],
+          ["by", answered?.by],
+          ["reason", answered?.reason],
+          ["waited", answered === undefined ? undefined : duration(answered.at - asked.at)],
+        ]}
+      />
+      {edited === undefined ? null : (
+        <>
+          <p class="muted">Ran with these arguments instead:</p>
+          <Json value={edited} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Output that is JSON is shown as such. */
 function Output({ text }: { text: string }): JSX.Element {
   if (/^\s*[{[]/.test(text) && text.length < 100_000) {
     try {
@@ -242,7 +236,9 @@ function Output({ text }: { text: string }): JSX.Element {
 }
 
 function AttemptDetails({ attempt }: { attempt: Attempt }): JSX.Element {
-  const { usage, firstAt, endedAt, startedAt } = attempt;
+  const { started, outcome, firstAt, endedAt, startedAt } = attempt;
+  const { usage } = outcome ?? {};
+  const { warnings = [] } = started;
   const streamed = firstAt === undefined || endedAt === undefined ? undefined : endedAt - firstAt;
   const rate =
     streamed === undefined || streamed <= 0 || usage?.outputTokens === undefined
@@ -253,8 +249,8 @@ function AttemptDetails({ attempt }: { attempt: Attempt }): JSX.Element {
       <Facts
         facts={[
           ["model", attempt.model],
-          ["provider", attempt.provider],
-          ["attempt", String(attempt.attempt)],
+          ["provider", started.provider],
+          ["attempt", String(started.attempt)],
           ["first token", firstAt === undefined ? undefined : duration(firstAt - startedAt)],
           ["streamed", streamed === undefined ? undefined : duration(streamed)],
           ["tokens/s", rate === undefined ? undefined : rate.toFixed(1)],
@@ -263,7 +259,7 @@ function AttemptDetails({ attempt }: { attempt: Attempt }): JSX.Element {
           ["cached", usage?.cacheReadTokens?.toString()],
           ["output tokens", usage?.outputTokens?.toString()],
           ["reasoning tokens", usage?.reasoningTokens?.toString()],
-          ["pieces", String(attempt.ticks.length)],
+          ["pieces", String(attempt.deltas)],
           ["retracted", attempt.retracted],
         ]}
       />
@@ -272,10 +268,10 @@ function AttemptDetails({ attempt }: { attempt: Attempt }): JSX.Element {
           <Json value={attempt.error} />
         </Section>
       )}
-      {attempt.warnings.length === 0 ? null : (
+      {warnings.length === 0 ? null : (
         <Section title="Not sent to the model">
           <ul>
-            {attempt.warnings.map((warning) => (
+            {warnings.map((warning) => (
               <li key={warning}>{printable(warning)}</li>
             ))}
           </ul>

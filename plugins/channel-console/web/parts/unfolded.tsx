@@ -43,7 +43,7 @@ interface Earlier {
 /** The turns replaced by a summary: of the session's earlier runs, and of this run's input. */
 function Folded({ event, view }: { event: EventOf<"context.compacted">; view: RunView }): JSX.Element {
   const { messages = 0, session: before = 0 } = event.range ?? {};
-  const own = (view.input?.messages ?? []).slice(0, Math.max(0, messages - before));
+  const own = (view.started?.input.messages ?? []).slice(0, Math.max(0, messages - before));
   const { session } = view;
   return (
     <>

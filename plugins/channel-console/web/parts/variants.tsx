@@ -73,7 +73,7 @@ function Variant({ run, name, shown }: { run: string; name: string; shown: boole
       <td class="num mono">{whole.head === 0 ? "" : duration(endOf(whole, false) - whole.startedAt)}</td>
       <td class="num mono">{whole.usage?.outputTokens === undefined ? "" : count(whole.usage.outputTokens)}</td>
       <td class="num mono">{cost === undefined ? "–" : money(cost)}</td>
-      <td dir="auto">{printable(short(whole.output ?? "", 120))}</td>
+      <td dir="auto">{printable(short(whole.end?.output ?? "", 120))}</td>
       <td>
         {shown ? null : (
           <button type="button" class="quiet small" onClick={() => setQuery({ b: run })}>

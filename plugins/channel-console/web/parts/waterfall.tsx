@@ -87,7 +87,7 @@ function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): 
       <span class="wf-label">
         {icon === undefined ? null : <Icon name={icon} size={12} />}
         <bdi>{printable(row.label)}</bdi>
-        {row.call?.savedMs === undefined ? null : <em class="early">early</em>}
+        {row.call?.finished?.savedMs === undefined ? null : <em class="early">early</em>}
       </span>
       <span class="track">
         {row.bars.map(({ kind, from, to: until, beside }) => {

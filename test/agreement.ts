@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from "node:util";
+import { emptyView, fold } from "../plugins/channel-console/web/fold/fold.ts";
+import { RunState } from "../src/agent/state/run-state.ts";
+import { addUsage } from "../src/core/model/usage.ts";
+import { DigestFold } from "../src/core/run/digest.ts";
+import { isStep, isTerminal, type RunEvent, type TerminalEvent } from "../src/core/run/events.ts";
+import { questionsOpened } from "../src/core/run/questions.ts";
+import { RunFold } from "../src/core/run/run-fold.ts";
+import { timingOf } from "../src/core/run/timing.ts";
+import { initialState, nextState } from "../src/react/run-state.ts";
+import { Story } from "../src/serve/why/story.ts";
+
+/**
+ * Where two of those who read a run's events disagree: the loop's own state, the fold, the run's page, a component of React, `why`
+ * and the digest, after every step and at the end. Empty for every journal that this release has written.
+ */
+export function disagreements(events: readonly RunEvent[]): string[] {
+  const first = events[0];
+  if (first?.type !== "run.started") return ["it does not begin"];
+  const { after = 0 } = first.fork ?? {};
+  const found: string[] = [];
+  const [state, facts, story, view] = [new RunState(), new RunFold(), new Story(), emptyView(first.run)];
+  const digest = new DigestFold(first.run, first);
+  let component = initialState(first.run);
+  let asking = 0;
+  for (const event of events) {
+    state.apply(event);
+    facts.take(event);
+    story.take(event);
+    fold(view, event);
+    component = nextState(component, event);
+    asking += questionsOpened([event]);
+    if (isStep(event)) digest.add(event);
+    if (!isStep(event)) continue;
+    const same = (fact: string, ...values: readonly unknown[]) => {
+      if (values.every((value) => isDeepStrictEqual(value, values[0]))) return;
+      found.push(`${event.type} (${event.seq}), ${fact}: ${values.map((value) => JSON.stringify(value)).join(" ≠ ")}`);
+    };
+    const { status } = facts;
+    same("status", status, view.status, story.status);
+    same("status of a component", status === "cancelled" ? "failed" : status, component.status);
+    same("end", status === "running" || status === "waiting", state.terminal === undefined);
+    same("text", state.output, component.text, textOf(view));
+    same("round", state.roundNumber, facts.rounds.at(-1)?.round ?? 0, view.rounds.at(-1)?.round ?? 0);
+    same("attempts", facts.rounds.flatMap(({ attempts }) => attempts).length, story.attempts.length);
+    same("model", state.model, facts.attempt?.model);
+    same("time", facts.times.segments, view.times.segments, story.times.segments);
+    same("questions", [...facts.asking.keys()], [...view.asking.keys()]);
+    if (isTerminal(event)) atEnd(event, same);
+    else {
+      same("open questions", asking, facts.asking.size, component.questions.length);
+      same("asks a person", asking > 0, status === "waiting");
+    }
+  }
+  return found;
+
+  function atEnd(last: TerminalEvent, same: (fact: string, ...values: readonly unknown[]) => void): void {
+    const row = digest.end(last).digest;
+    const sealed = [...facts.calls.values()].flatMap((call) => (call.sealed === undefined ? [] : [call.sealed]));
+    sealed.sort((one, other) => one.seq - other.seq);
+    same("status of the digest", facts.status, row.status);
+    same("tokens", last.usage, row.usage, view.usage, state.spending.own.total);
+    same("cost", last.cost, row.cost, state.spending.bill.cost);
+    same("tokens of its attempts", generated(facts, after), generatedIn(row.usage, last));
+    same("timing", last.timing, row.timing);
+    same("timing of the fold", timingOf(facts.times), last.timing);
+    same("rounds", last.rounds, row.rounds, facts.rounds.at(-1)?.round ?? 0);
+    same("calls", row.calls, sealed.length);
+    same("tools", row.tools, [...new Set(sealed.map(({ name }) => name))].slice(0, 50));
+    same("models", row.models, [...new Set(story.attempts.map(({ model }) => model))].slice(0, 50));
+    const ms = Math.round(story.shares.total);
+    same("took", Math.abs(ms - row.ms) <= 1, true);
+    same("took on the page", Math.abs((view.endedAt ?? 0) - view.startedAt - row.ms) <= 1, true);
+    same("error", last.type === "run.failed" ? last.error.code : undefined, row.code, view.error?.code);
+  }
+}
+
+const textOf = ({ items }: ReturnType<typeof emptyView>): string =>
+  items.map((item) => (isSaid(item.kind) && "text" in item && isKept(item) ? item.text : "")).join("");
+const isSaid = (kind: string): boolean => kind === "text" || kind === "refusal";
+const isKept = (item: object): boolean => !("retracted" in item) || item.retracted === undefined;
+
+/** What the attempts report, of those that are the run's own. */
+const generated = ({ rounds }: RunFold, after: number) =>
+  rounds
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ outcome }) => outcome !== undefined && outcome.seq > after)
+    .reduce((sum, { outcome }) => addUsage(addUsage(sum, outcome?.usage ?? {}), outcome?.hedged?.usage ?? {}), {});
+
+/** A run's usage without that of tools and summaries, which no attempt has. */
+const generatedIn = (usage: object, { spent }: TerminalEvent) =>
+  spent === undefined
+    ? usage
+    : spent
+        .filter(({ by }) => by === "generation" || by === "failed")
+        .reduce((sum, share) => addUsage(sum, share.usage), {});
