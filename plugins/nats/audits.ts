@@ -40,7 +40,7 @@ export async function listAudits(
 }
 
 const recordOf = (stored: Stored): AuditRecord => ({
-  ...(JSON.parse(textOf(stored.data)) as AuditEntry), // written from one
+  ...(JSON.parse(textOf(stored.data)) as AuditEntry), // Written from one.
   number: stored.seq,
   at: stored.time,
 });

@@ -42,7 +42,7 @@ export class Blobs implements BlobStore {
     return this.#put(run, hash);
   }
 
-  /** False when nothing is there and no bytes are given. */
+  /** False when the content is not stored and no bytes are given. */
   async #put(run: string, hash: string, bytes?: Uint8Array): Promise<boolean> {
     await this.#ready();
     const { store, names } = this.#options;
@@ -110,7 +110,7 @@ export class Blobs implements BlobStore {
     const note = await store.last(op, names.wires, subject);
     if (!note || isGone(note) || now - note.time <= grace) return;
     const ack = await store.write(op, { subject, fence: fence(note.seq, subject), headers: "", data: gone });
-    if (ack.kind !== "stored") return; // put again just now
+    if (ack.kind !== "stored") return; // Put again just now.
     await store.api(op, `STREAM.PURGE.${names.wires}`, { filter: names.blob("d", hash), seq: ack.seq });
     await this.#purge(names.blobUser(hash, "*"), ack.seq);
     await this.#purge(subject, ack.seq + 1);

@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import type { Msg } from "@nats-io/transport-node";
 import type { Store } from "./store.ts";
 
-/** Messages asked for at once. */
+/** Messages requested at once. */
 const batch = 5_000;
-/** A consumer that nobody asks is removed by its server after this long, ns. */
+/** The server removes a consumer that is not used for this long, ns. */
 const inactive = 60e9;
 
 export interface Range {
   readonly stream: string;
-  /** One filter only: with several a server searches all subjects of a block again for each message. */
+  /** A single filter: with several, a server searches all subjects of a block for each message. */
   readonly filter: string;
-  /** 0: the last message under each subject, which is much less than all of them. */
+  /** 0: only the last message under each subject, which is far less. */
   readonly after: number;
   readonly upTo: number;
 }
@@ -25,8 +25,8 @@ export interface Headers {
 }
 
 /**
- * Reads what a stream has under a filter, in order and fast: several times the rate of `consume` in nats.js, which is for what comes live.
- * Rejects with a plain `Error` when it was cut off; the caller starts again.
+ * Reads a stream's messages under a filter, in order, several times as fast as `consume` of nats.js, which is made for live messages.
+ * Rejects with a plain `Error` when interrupted; the caller starts again.
  */
 export async function readBulk(
   op: string,
@@ -65,14 +65,14 @@ export async function readBulk(
   try {
     if (pending > 0) await store.pull(op, { consumer: `${stream}.${name}`, batch }, takeOne);
   } finally {
-    store.tryApi(op, `CONSUMER.DELETE.${stream}.${name}`, {}).catch(() => {}); // removed by its server later
+    store.tryApi(op, `CONSUMER.DELETE.${stream}.${name}`, {}).catch(() => {}); // The server removes it later.
   }
 }
 
-/** From the reply subject: `$JS.ACK.[domain.account.]stream.consumer.delivered.seq.order.time.pending[.random]`. */
+/** Parses the reply subject: `$JS.ACK.[domain.account.]stream.consumer.delivered.seq.order.time.pending[.random]`. */
 function placeOf(reply: string): { seq: number; order: number; time: number; pending: number } {
   const parts = reply.split(".");
   const at = parts.length === 9 ? 5 : 7;
-  const time = Number((parts[at + 2] ?? "").slice(0, -3)) / 1_000; // ns, more than a number holds
+  const time = Number((parts[at + 2] ?? "").slice(0, -3)) / 1_000; // Nanoseconds, more than a number can hold.
   return { seq: Number(parts[at]), order: Number(parts[at + 1]), time, pending: Number(parts[at + 3]) };
 }

@@ -45,11 +45,11 @@ export class Catalog {
     this.#tables[known.shard]?.delete(known.place);
   }
 
-  /** Those that match, and perhaps a few more. */
+  /** Matching runs, possibly with a few false positives. */
   *walk({ oldestFirst, cursor, ...where }: WalkOptions): Generator<Known> {
     const step = oldestFirst ? 1 : -1;
     const position = cursor === undefined ? undefined : positionOf(cursor);
-    if (position === "unknown") return; // nothing follows it
+    if (position === "unknown") return; // Nothing follows it.
     const lanes = this.#tables.map((table, shard) => {
       const index = table.find(startOf({ table, shard, step, position }), step, where);
       return { table, index, place: table.place(index) };
@@ -63,7 +63,7 @@ export class Catalog {
       for (const lane of lanes) {
         const { table, place } = lane;
         if (lane.index < 0) continue;
-        // Runs may have come and gone since the last step.
+        // Runs may have been added or removed since the last step.
         if (table.place(lane.index) !== place) {
           const index = table.indexOf(place);
           move(lane, step === 1 || table.place(index) === place ? index : index - 1);
@@ -83,7 +83,7 @@ export class Catalog {
   }
 }
 
-/** In listing order; lower shards come first on a tie. */
+/** In listing order; on a tie, lower shards come first. */
 interface Position {
   readonly shard: number;
   readonly place: number;
@@ -113,14 +113,14 @@ function startOf({ table, shard, step, position }: Start): number {
   return step === 1 ? index : index - 1;
 }
 
-/** Whether an entry is, oldest first, after the position; newest first, at it or after it. */
+/** Whether an entry is after the position (oldest first), or at or after it (newest first). */
 function isPast(entry: Position, { shard, place, created }: Position, step: 1 | -1): boolean {
   if (entry.shard === shard) return step === 1 ? entry.place > place : entry.place >= place;
   const tieComesLater = step === 1 ? entry.shard > shard : entry.shard < shard;
   return tieComesLater ? entry.created >= created : entry.created > created;
 }
 
-/** Of some runs those after the cursor, in listing order. */
+/** Runs after the cursor, in listing order. */
 export function inListOrder(runs: Iterable<Known>, { oldestFirst, cursor }: WalkOptions): Known[] {
   const step = oldestFirst ? 1 : -1;
   const position = cursor === undefined ? undefined : positionOf(cursor);

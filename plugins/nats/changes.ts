@@ -21,10 +21,10 @@ export interface Changing {
   readonly tails: Tails;
 }
 
-/** Decides from the run's tail, with a nonce the change carries; nothing when there is nothing to do. */
+/** Decides from the run's tail, with a nonce that the change carries; undefined when there is nothing to do. */
 export type Decide = (tail: Tail, nonce: string) => Promise<Change | undefined> | Change | undefined;
 
-/** A compare-and-set on a run: decided again whenever another write came first. Returns whether it was done. */
+/** A compare-and-set on a run, decided again whenever another write came first. Returns whether it was done. */
 export async function change(
   { store, names, view, tails }: Changing,
   { op, run }: { op: string; run: string },
@@ -35,7 +35,7 @@ export async function change(
   for (;;) {
     const stored = await tails.last(op, run);
     if (!stored) return false;
-    if (stored.header("N") === nonce) return true; // stored; only the response was lost
+    if (stored.header("N") === nonce) return true; // Stored; only the response was lost.
     const tail = tailOf(stored);
     const wanted = await decide(tail, nonce);
     if (!wanted) return false;

@@ -43,7 +43,7 @@ function parse(parts: readonly Stored[], count: number): Checkpoint | undefined 
   const ordered = parts.toSorted((left, right) => partOf(left) - partOf(right));
   const text = Buffer.concat(ordered.map(({ data }) => data)).toString();
   const [seq = 0, time = 0] = (one.header("S") ?? "").split(" ").map(Number);
-  return { seq, time, created: one.header("C"), runs: JSON.parse(text) as Known[] }; // written from them
+  return { seq, time, created: one.header("C"), runs: JSON.parse(text) as Known[] }; // Written from one.
 }
 
 const partOf = (stored: Stored): number => Number(stored.header("P")?.split("/")[0] ?? 1);
@@ -69,7 +69,7 @@ export async function writeCheckpoint(
   { shard, checkpoint }: { shard: number; checkpoint: Checkpoint },
 ): Promise<void> {
   const before = await store.last(op, names.index, names.checkpoint(shard, 0));
-  // That of a stream which was replaced may have any sequence.
+  // A replaced stream's checkpoint may have any sequence.
   const isSame = before !== undefined && before.header("C") === checkpoint.created;
   if (isSame && Number(before.header("S")?.split(" ")[0]) >= checkpoint.seq) return;
   const subject = names.checkpoint(shard, 0);

@@ -162,7 +162,7 @@ export class Claims {
     };
     const [ack, asked] = await Promise.all([store.write(op, write), readRequest(op, this.#options, run)]);
     if (ack.kind === "stale") await this.#refresh(run);
-    if (ack.kind !== "stored" || !asked) return undefined; // a claim whose response was lost is found by `held`
+    if (ack.kind !== "stored" || !asked) return undefined; // A claim whose response was lost is found by `held`.
     const time = Date.now();
     view.apply({ run, shard: known.shard, kind: "x", seq: ack.seq, time, standing });
     tails.set(run, { ...next, seq: ack.seq, time });

@@ -59,7 +59,7 @@ async function authenticatorOf(options: Login, folder: string): Promise<Authenti
 
 async function readTls({ tls, servers }: CredentialOptions, folder: string): Promise<NodeConnectionOptions["tls"]> {
   if (tls === undefined) return undefined;
-  if (tls === false) return null; // not even if the server offers it
+  if (tls === false) return null; // Not even if the server offers it.
   const options = Tls.parse(tls === true ? {} : tls);
   const { verify, handshakeFirst, servername } = options;
   const files: Record<string, string> = {};

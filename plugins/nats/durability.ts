@@ -87,7 +87,7 @@ async function askMonitor(op: string, url: string): Promise<Report> {
     return answer.json();
   };
   try {
-    const jsz = (await get("/jsz?config=true")) as Jsz; // as nats-server documents it
+    const jsz = (await get("/jsz?config=true")) as Jsz; // As documented by nats-server.
     const varz = (await get("/varz")) as { version?: string };
     return reportOf(url, varz.version ?? "0", jsz);
   } catch (thrown) {
@@ -112,7 +112,7 @@ async function askSystem(op: string, connect: () => Promise<NatsConnection>): Pr
       if (server && data?.config) reports.push(reportOf(server.name, server.ver, data));
     }
   } catch {
-    // no answer: reported below
+    // No answer: reported below.
   } finally {
     await connection.close();
   }

@@ -48,7 +48,7 @@ export class Enqueueing {
       if (reserved.existing) {
         const there = await readRequest(op, this.#options, run);
         if (there) return this.#existing(item, run, there);
-        // Removed since the key was read: the key says so before the run is gone.
+        // Removed since the key was read: the key is marked before the run is deleted.
         if (await isRemoved(op, this.#options, { subject, run })) return { run, existing: true };
       }
     }

@@ -6,11 +6,14 @@ import { standingOf } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
 import { type ChangeKind, kinds, type Seen, type View } from "./view.ts";
 
-/** State changes between checkpoints. With more open runs than this, as many as there are: writing them costs the same per change. */
+/**
+ * Minimum state changes between checkpoints. With more open runs than this, their number instead: writing them then costs the same per
+ * change.
+ */
 const checkpointEvery = 5_000;
-/** State changes until a checkpoint is tried again that came at a bad moment. */
+/** State changes before a failed checkpoint is retried. */
 const retryAfter = 500;
-/** Ended runs that enter the view at once. */
+/** Ended runs added to the view at once. */
 const blockLength = 10_000;
 
 export interface FeedOptions {
@@ -96,7 +99,7 @@ export class Feed {
     return shard.following;
   }
 
-  /** After a failure it goes on where it was. */
+  /** After a failure it continues where it was. */
   async #start(op: string, shard: Shard): Promise<void> {
     const { view } = this.#options;
     if (!shard.started) {
@@ -106,12 +109,12 @@ export class Feed {
       for (const lane of shard.lanes) lane.delivered = shard.from;
       for (const known of checkpoint?.runs ?? []) view.keep(known);
     }
-    // Requests first: the other changes are nothing without them.
+    // Requests first: other changes mean nothing without them.
     const upTo = (await this.#info(op, shard)).state.last_seq;
     for (const lane of shard.lanes) {
       const after = lane.delivered;
       await this.#readBulk(op, shard, { kind: lane.kind, after, upTo }, (seen) => {
-        // Read as the last of each subject it can't be continued from the middle.
+        // A read of the last message per subject cannot be continued from the middle.
         if (after > 0) lane.delivered = seen.seq;
         this.#take(shard, seen);
       });
@@ -131,7 +134,7 @@ export class Feed {
     if (shard.unsaved < checkpointEvery || shard.saving || shard.unsaved < this.#options.view.openCount) return;
     shard.saving = true;
     this.#checkpoint("journal.checkpoint", shard)
-      .catch(() => {}) // the next one will do
+      .catch(() => {}) // The next one will do.
       .finally(() => {
         shard.saving = false;
       });
@@ -149,7 +152,7 @@ export class Feed {
       shard.unsaved -= retryAfter;
       return;
     }
-    // The view may be ahead of `seq`; the rest is delivered again, with no effect.
+    // The view may be ahead of `seq`; later changes are delivered again, without effect.
     const runs = [...view.open()].filter((known) => known.shard === shard.number);
     const checkpoint = { seq, time: last.time, created, runs };
     await writeCheckpoint(op, this.#options, { shard: shard.number, checkpoint });
@@ -163,7 +166,7 @@ export class Feed {
     const { state } = await this.#info(op, shard);
     const range = { after: 0, upTo: state.last_seq };
     const ended = new Map<string, Seen>();
-    const texts = new Map<string, string>(); // most have ended alike
+    const texts = new Map<string, string>(); // Most have ended alike.
     await this.#readBulk(op, shard, { kind: "x", ...range }, (seen) => {
       if (standingOf(seen.standing).state !== "done" || view.get(seen.run)) return;
       const standing = texts.get(seen.standing) ?? flat(seen.standing);
@@ -176,7 +179,7 @@ export class Feed {
       const isKnown = view.get(seen.run) !== undefined;
       if (last && !isKnown) block.push([seen, last]);
       ended.delete(seen.run);
-      // No known run may be between those of a block.
+      // A block must not span a known run.
       if (block.length < blockLength && !isKnown) return;
       view.keepEnded(block);
       block = [];

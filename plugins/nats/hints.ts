@@ -61,7 +61,7 @@ export class Hints {
     this.#schedule();
   }
 
-  /** Notifies other processes of these runs' events. */
+  /** Notifies other processes of new events of these runs. */
   tellEvents(runs: readonly string[]): void {
     const list = [...new Set(runs.map(hashOf))].join(",");
     this.#link.tell(this.#names.hints, `${this.#origin}|e|${list}`);

@@ -83,7 +83,7 @@ interface Lines {
   readonly blocks: boolean;
 }
 
-/** Usually one. Events that end a block and those that start the next are two, each under its block's subject. */
+/** Usually one. Events that span two blocks become two records, each under its block's subject. */
 function recordsOf({ first, lines, text, blocks }: Lines): Record[] {
   const last = first + lines.length - 1;
   if (lines.length === 0) return [{ first: 0, last: 0, body: empty }];

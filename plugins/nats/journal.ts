@@ -88,7 +88,7 @@ export class NatsJournal implements Journal {
   readonly #enqueueing: Enqueueing;
   readonly #signals: Signals;
   readonly #money: Money;
-  /** Accounts that runs of this process hold something of. */
+  /** Accounts on which this process's runs hold a reservation. */
   readonly #holding = new Map<string, readonly string[]>();
 
   constructor(store: Store, names: Names, { lease, replicas, domain, ready }: NatsJournalOptions) {
@@ -322,11 +322,11 @@ export class NatsJournal implements Journal {
   async close(): Promise<void> {
     this.#hints.close();
     this.#live.close();
-    await this.#feed.close().catch(() => {}); // the connection may be gone
+    await this.#feed.close().catch(() => {}); // The connection may be gone.
     await this.#store.link.close();
   }
 
-  /** A failure leaves the hold; the next to look at the account settles it from the run's events. */
+  /** If this fails, the hold stays; whoever looks at the account next settles it from the run's events. */
   async #settle(batch: readonly Append[], fenced: ReadonlySet<Ownership>): Promise<void> {
     const settling = batch.map(async ({ ownership, billed }) => {
       const accounts = billed?.release ? this.#holding.get(ownership.run) : undefined;
@@ -341,7 +341,7 @@ export class NatsJournal implements Journal {
     return { store: this.#store, names: this.#names, view: this.#view, tails: this.#tails };
   }
 
-  /** Followed here and written by another process. */
+  /** Whether the run is followed here and written by another process. */
   #isFollowed(run: string): boolean {
     return this.#hints.followed && this.#tails.get(run) === undefined && this.#view.get(run)?.state !== "done";
   }

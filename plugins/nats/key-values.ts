@@ -36,7 +36,7 @@ export class NatsKeyValues implements KeyValues {
     const subject = this.#names.value(space, key);
     const seq = version === 0 ? undefined : await this.#write(subject, "", version);
     if (seq === undefined) return false;
-    // Purges only the mark of its removal: a value written in the meantime has a later sequence.
+    // Purges only the removal marker: a value written meanwhile has a later sequence.
     await this.#store.api(op, `STREAM.PURGE.${this.#names.index}`, { filter: subject, seq: seq + 1 });
     return true;
   }
@@ -60,7 +60,7 @@ export class NatsKeyValues implements KeyValues {
     if (ack.kind === "stored") return ack.seq;
     if (ack.kind === "lost") throw failed(op, ack.why);
     if (version > 0) return undefined;
-    // A removed key whose mark was not purged counts as none.
+    // A removed key with an unpurged marker counts as absent.
     const mark = await this.#store.last(op, this.#names.index, subject);
     return mark?.data.length === 0 ? await this.#write(subject, value, mark.seq) : undefined;
   }

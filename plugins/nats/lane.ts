@@ -28,7 +28,7 @@ export class Lane {
   /** The consumer that delivered the last message, and the message's place among those it delivered. */
   #name = "";
   #order = 0;
-  /** Absent until it follows, and while it is made anew. */
+  /** Undefined before it follows, and while it is recreated. */
   #consumer: Consumer | undefined;
   #messages: ConsumerMessages | undefined;
   #closed = false;
@@ -43,14 +43,14 @@ export class Lane {
     if (this.#consumer !== undefined) return;
     const { consumer, messages } = await this.#catchUp(op);
     this.#consumer = consumer;
-    const watch = setInterval(() => this.#watch(consumer, messages).catch(() => {}), watchEvery).unref(); // checked again later
+    const watch = setInterval(() => this.#watch(consumer, messages).catch(() => {}), watchEvery).unref(); // Checked again later.
     messages.closed().then(() => {
       clearInterval(watch);
       return this.#restart();
     });
   }
 
-  /** Waits until everything up to `seq` was delivered. A kind that is rare says little itself about how far that is. */
+  /** Waits until everything up to `seq` was delivered. A rare kind's own messages say little about its progress. */
   async reaches(seq: number): Promise<boolean> {
     for (let left = 100; left > 0 && !this.#closed; left--) {
       if (this.delivered >= seq) return true;
@@ -83,12 +83,15 @@ export class Lane {
       try {
         if (!this.#closed) return await this.follow("journal.follow");
       } catch {
-        // retried
+        // Retried.
       }
     }
   }
 
-  /** Whether the consumer's server has more for it than has arrived. It moves `delivered.stream_seq` past what does not match, too. */
+  /**
+   * Whether the consumer's server has more for it than has arrived. The server also advances `delivered.stream_seq` past messages that do
+   * not match.
+   */
   async #isBehind(consumer: Consumer): Promise<boolean> {
     const { name, num_pending: pending, delivered } = await consumer.info();
     const { consumer_seq: sent } = delivered;
@@ -154,7 +157,7 @@ export class Lane {
   }
 }
 
-/** Rethrows what says nothing about the consumer. */
+/** Rethrows errors that say nothing about the consumer. */
 function isConsumerGone(thrown: unknown): true {
   if (thrown instanceof Error && /consumer not found/i.test(thrown.message)) return true;
   throw thrown;
@@ -165,5 +168,5 @@ export function seenIn({ subject, seq, time, header }: Headers, shard: number, k
   return { run: flat(run), kind, shard, seq, time, standing: header("V") ?? "", origin: header("Q"), delivered: true };
 }
 
-/** A copy: a part of a string keeps the whole of it, here a message's subject or headers, in memory. */
+/** A copy: a substring would keep the whole string, here a message's subject or headers, in memory. */
 export const flat = (text: string): string => Buffer.from(text).toString();

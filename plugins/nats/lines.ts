@@ -25,11 +25,11 @@ export class Lines {
   async read(op: string, subject: string): Promise<StoredLine> {
     const there = await this.#store.last(op, this.#names.index, subject);
     if (!there) return { seq: 0, line: [] };
-    const line = JSON.parse(textOf(there.data)) as Line; // written from one
+    const line = JSON.parse(textOf(there.data)) as Line; // Written from one.
     return { seq: there.seq, line: line.map(([run, since]) => [run, since || there.time]) };
   }
 
-  /** Updates a list, retrying whenever another writer was faster; nothing when it may stay as it is. */
+  /** Updates a list, retrying whenever another writer was faster; undefined leaves it unchanged. */
   async change(op: string, subject: string, decide: (line: Line) => Promise<Line | undefined>): Promise<void> {
     const deadline = performance.now() + this.#store.timeout;
     for (;;) {

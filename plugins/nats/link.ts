@@ -123,8 +123,8 @@ export class Link {
   }
 
   /**
-   * Requests whose responses have subjects of their own, as messages of a consumer do. `receive` without a message: nothing came
-   * for as long as a response may take.
+   * Requests whose responses have their own subjects, such as a consumer's messages. `receive` without a message: nothing arrived within
+   * the response timeout.
    */
   async pulls(op: string, receive: (message: Msg | undefined, why: string) => void): Promise<Pulls> {
     const connection = await this.connection(op);
@@ -254,7 +254,7 @@ export class Link {
     // Nothing at all was received since the request: the connection is dead, and TCP will not report that for long.
     if (!late || now - this.#heard < this.#options.requestTimeout) return;
     this.#heard = now;
-    this.#connection?.reconnect().catch(() => {}); // reconnecting never gives up
+    this.#connection?.reconnect().catch(() => {}); // Reconnecting never gives up.
   }
 
   #failAll(why: string): void {

@@ -18,7 +18,7 @@ export interface Listing {
 
 const op = "journal.list";
 
-/** Before anything is read for it. */
+/** Called before anything is read. */
 export function refuseUnsupported(query: ListQuery): void {
   if (asksDigests(query)) throw noDigests("a journal in NATS keeps no digests");
   if (query.metadata !== undefined || query.by !== undefined)
@@ -84,7 +84,7 @@ async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<str
         else rows.set(known.run, rowOf(known.run, askedOf(stored), known));
         part.delete(stored.subject);
       }
-      for (const { run } of part.values()) view.forget(run); // pruned by another process
+      for (const { run } of part.values()) view.forget(run); // Pruned by another process.
     }
   });
   await Promise.all(asked);

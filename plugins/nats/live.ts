@@ -68,7 +68,7 @@ export class Live {
           if (this.#runs.get(run) === followed) followed.subscription = subscription;
           else subscription.unsubscribe();
         },
-        () => this.#runs.delete(run), // the next caller retries
+        () => this.#runs.delete(run), // The next caller retries.
       );
     this.#sweep ??= setInterval(() => this.#leaveIdle(), idle / 4).unref();
   }
@@ -84,7 +84,7 @@ export class Live {
     return eventsIn(followed.records.slice(from), after, limit);
   }
 
-  /** The stream was read; the run had got this far. */
+  /** Called after the stream was read up to `head`. */
   checked(run: string, head: number): void {
     const followed = this.#runs.get(run);
     if (!followed) return;

@@ -21,7 +21,7 @@ import { pause, type Store } from "./store.ts";
 import { bytesOf, textOf } from "./stored.ts";
 import type { Tails } from "./tails.ts";
 
-/** An account as it is to be, and what to tell once it is. */
+/** The account's new state, and the result to return once it is stored. */
 interface Change<Told> {
   readonly account: Account;
   readonly told: Told;
@@ -32,7 +32,7 @@ interface Held {
   readonly reached: readonly Reached[];
 }
 
-/** What a run holds: until its events tell what became of the generation it asked for after `head`. */
+/** A run's reservation: held until its events show the outcome of the generation requested after `head`. */
 interface HeldAmount extends Amount {
   readonly epoch: number;
   readonly head: number;
@@ -59,7 +59,7 @@ const plus = (left: Amount, right: Amount): Amount => ({
   tokens: left.tokens + right.tokens,
 });
 
-/** The message that tells what events used, stored in one batch with their record. Not of a run: it outlives it. */
+/** The message with the usage of events, stored in one batch with their record. Not part of the run: it outlives it. */
 export const usageWrite = (names: Names, run: string, { usage }: Billed): Write => ({
   subject: names.usage(names.shardOf(run)),
   headers: "",
@@ -67,16 +67,16 @@ export const usageWrite = (names: Names, run: string, { usage }: Billed): Write 
 });
 
 /**
- * Sums of usage are read from messages beside the runs, from where the last query ended. Accounts are values of their own, which
- * no batch can hold together with a run: what a run holds is settled right after its append, or, when the process died in between,
- * from the run's events by whoever looks next.
+ * Usage sums are read from messages next to the runs, continuing from the last query. Accounts are separate values, which cannot be in one
+ * batch with a run: a reservation is settled right after the append or, if the process died in between, by whoever looks next, from the
+ * run's events.
  */
 export class Money {
   readonly #options: MoneyOptions;
   readonly #sums = new UsageSums();
   readonly #seen = new Map<number, number>();
   #reading: Promise<void> = Promise.resolve();
-  /** One change at a time per account and process; others race on the version. */
+  /** Changes of an account are serialised within the process; processes race on the version. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(options: MoneyOptions) {
@@ -86,13 +86,13 @@ export class Money {
   async usage(query: UsageQuery): Promise<UsageRow[]> {
     this.#reading = this.#reading.catch(() => {}).then(() => this.#readOn());
     await this.#reading;
-    return sumUsage(this.#sums.rows as UsageEntry[], query); // summed by all keys
+    return sumUsage(this.#sums.rows as UsageEntry[], query); // Summed by all keys.
   }
 
   async reserve({ ownership, holds }: Reservation): Promise<Reserved> {
     const op = "journal.reserve";
     const { run, epoch } = ownership;
-    // Not the tail that this process remembers: it may have slept while another took the run.
+    // Not this process's cached tail: another may have taken the run while it was suspended.
     const tail = await this.#options.tails.read(op, run);
     if (tail?.epoch !== epoch || tail.state !== "running") return { kind: "fenced" };
     const reached: Reached[] = [];
@@ -110,7 +110,7 @@ export class Money {
     return { kind: "over", over, reached };
   }
 
-  /** The account with the hold, if there is room; undefined is told when a later owner of the run holds something of it. */
+  /** The account with the reservation, if there is room; undefined if a later owner of the run holds one. */
   async #hold(
     stored: Account,
     hold: Hold,
@@ -118,7 +118,7 @@ export class Money {
   ): Promise<Change<Held | undefined>> {
     const { [run]: own, ...others } = stored.held;
     if (own !== undefined && own.epoch > epoch) return { account: stored, told: undefined };
-    // The end of what it held is stored by now, so that it was not settled.
+    // The end of the earlier generation is stored by now, so it was not settled.
     const late = own === undefined ? nothing : await this.#spentAfter(run, own.head);
     let account: Account = { ...stored, ...plus(stored, late), held: others };
     if (!fits(hold, account)) account = await this.#withoutEnded(account);
@@ -139,13 +139,13 @@ export class Money {
     const found = accounts.map(async (name) => {
       const stored = await this.#options.values.get(space, name);
       if (stored === undefined) return [];
-      const account = JSON.parse(stored.value) as Account; // written here
+      const account = JSON.parse(stored.value) as Account; // Written here.
       return [{ account: name, spent: { nanos: account.nanos, tokens: account.tokens }, held: heldOf(account) }];
     });
     return (await Promise.all(found)).flat();
   }
 
-  /** After the append. What it fails to do is found in the run's events later. */
+  /** Called after the append. If it fails, the run's events are used later. */
   async settle(run: string, { spent, release }: Billed, accounts: readonly string[]): Promise<void> {
     if (!release) return;
     const of = (account: string) => spent.filter((each) => each.account === account).reduce<Amount>(plus, nothing);
@@ -159,14 +159,14 @@ export class Money {
     });
   }
 
-  /** Holds of runs that have ended were left by a process that died: settled from their events. */
+  /** Reservations of ended runs were left by a process that died; settled from their events. */
   async #withoutEnded(account: Account): Promise<Account> {
     const held: Record<string, HeldAmount> = {};
     let spent: Amount = account;
     for (const [run, hold] of Object.entries(account.held)) {
       const tail = await this.#options.tails.read("journal.reserve", run);
       if (tail !== undefined && tail.state !== "done") held[run] = hold;
-      // Of a run that was removed nobody can tell any more. Most were killed before an answer, and ended without one.
+      // Nothing is known about a removed run. Most were killed before an answer.
       else if (tail !== undefined) spent = plus(spent, await this.#spentAfter(run, hold.head));
     }
     return { ...account, nanos: spent.nanos, tokens: spent.tokens, held };
@@ -200,13 +200,13 @@ export class Money {
     }
   }
 
-  /** `next` is asked again when another was faster: what it tells counts only then. */
+  /** `next` is called again when another write came first; only its last result counts. */
   async #compareAndSet<T>(name: string, until: number, next: (account: Account) => Promise<Change<T>>): Promise<T> {
     const { values, store } = this.#options;
     const deadline = performance.now() + store.timeout;
     for (let wait = 1; ; wait = Math.min(50, wait * 2)) {
       const found = await values.get(space, name);
-      const account = found === undefined ? fresh(until) : (JSON.parse(found.value) as Account); // written here
+      const account = found === undefined ? fresh(until) : (JSON.parse(found.value) as Account); // Written here.
       const { account: changed, told } = await next(account);
       if (changed === account) return told;
       const entry = { key: name, value: JSON.stringify(changed), version: found?.version ?? 0 };
@@ -225,7 +225,7 @@ export class Money {
       const seq = (this.#seen.get(shard) ?? 0) + 1;
       if (last === undefined || last.seq < seq) continue;
       for await (const { data, seq: at } of store.scan(op, names.stream(shard), { filter, seq, upTo: last.seq })) {
-        for (const entry of JSON.parse(textOf(data)) as UsageEntry[]) this.#sums.add(entry); // written by usageWrite
+        for (const entry of JSON.parse(textOf(data)) as UsageEntry[]) this.#sums.add(entry); // Written by `usageWrite`.
         this.#seen.set(shard, at);
       }
     }
@@ -244,7 +244,7 @@ function fits({ nanos, tokens, maxNanos = Infinity, maxTokens = Infinity }: Hold
 const isNear = ({ maxNanos = Infinity, maxTokens = Infinity }: Hold, { nanos, tokens }: Amount): boolean =>
   nanos >= 0.8 * maxNanos || tokens >= 0.8 * maxTokens;
 
-/** Ends a generation, or a summary that was asked for. */
+/** Whether the event ends a generation, or a summary. */
 const isBilled = (
   event: RunEvent,
 ): event is EventOf<"generation.finished" | "generation.failed" | "context.compacted"> =>

@@ -40,7 +40,7 @@ export class Names {
   run(run: string, kind: Kind | "*"): string {
     return `v.${this.space}.${this.shardOf(run)}.r.${token(run)}.${kind}`;
   }
-  /** What generations used: beside the runs, and no run's id. */
+  /** Usage of generations: next to the runs, under no run's id. */
   usage(shard: number): string {
     return `v.${this.space}.${shard}.r.~usage.u`;
   }
@@ -54,7 +54,7 @@ export class Names {
   key(tenant: string, key: string): string {
     return `v.${this.space}.i.k.${digest(within(tenant, key))}`;
   }
-  /** Beside the key of a removed run. */
+  /** Next to the key of a removed run. */
   removedKey(key: string): string {
     return `v.${this.space}.i.g.${key.slice(key.lastIndexOf(".") + 1)}`;
   }
@@ -74,7 +74,7 @@ export class Names {
     return `v.${this.space}.i.v.${shard}.${part}`;
   }
   value(space: string, key: string): string {
-    // Always in base64: a key may be anything, "*" too.
+    // Always base64, since a key may be anything, even "*".
     return `v.${this.space}.i.n.${token(space)}.=${Buffer.from(key).toString("base64url")}`;
   }
   values(space: string): string {
@@ -121,7 +121,7 @@ export function runOf(subject: string): { run: string; kind: string } {
   return { run: untoken(run), kind };
 }
 
-/** One subject token: valid ids as they are, others in base64. */
+/** One subject token: valid ids unchanged, others in base64. */
 const token = (id: string): string => (/^[A-Za-z0-9_-]+$/.test(id) ? id : `=${Buffer.from(id).toString("base64url")}`);
 export const untoken = (text: string): string =>
   text.startsWith("=") ? Buffer.from(text.slice(1), "base64url").toString() : text;

@@ -8,7 +8,7 @@ interface Parts {
   readonly names: Names;
 }
 
-/** A key whose run was removed still names it, with this header: a repeated request must not run a second time. */
+/** Header that marks the key of a removed run. The key still names the run, so that a repeated request does not run again. */
 const removed = "R";
 export const isTombstone = (key: Stored): boolean => key.header(removed) !== undefined;
 
@@ -22,7 +22,7 @@ export async function isRemoved(
   return key !== undefined && isTombstone(key) && textOf(key.data) === run;
 }
 
-/** Before the run itself is removed. A note beside the key tells `forgetKeys` where it is: there may be millions of keys. */
+/** Called before the run is removed. A note next to the key tells `forgetKeys` where it is, since there may be millions of keys. */
 export async function rememberKey(
   op: string,
   { store, names }: Parts,
@@ -35,7 +35,7 @@ export async function rememberKey(
   await store.put(op, { subject: names.removedKey(subject), headers: "", data: empty });
 }
 
-/** Keys of runs that were removed long ago. Messages are in order of time, so it ends at the first that is kept. */
+/** Removes keys of runs that were removed long ago. Messages are ordered by time, so it stops at the first one to keep. */
 export async function forgetKeys(op: string, { store, names }: Parts, now: number): Promise<void> {
   const filter = names.removedKey("*");
   const last = await store.last(op, names.index, filter);
@@ -44,7 +44,7 @@ export async function forgetKeys(op: string, { store, names }: Parts, now: numbe
   const range = { filter, seq: 1, upTo: last?.seq ?? 0 };
   for await (const note of store.scan(op, names.index, range)) {
     if (now - note.time <= keyMemory) return;
-    // Older than the note: who has used the key since keeps it.
+    // Only what is older than the note: a key used again since then is kept.
     await purge(names.keyOf(note.subject), note.seq);
     await purge(note.subject, note.seq + 1);
   }

@@ -28,7 +28,7 @@ export class Signals {
       if (tail.signals > 0) {
         const before = await this.#stored(op, run, tail.signals);
         const same = before.find((message) => signalOf(message).id === signal.id);
-        mine = same?.header("N") === nonce; // stored by the previous attempt, whose response was lost
+        mine = same?.header("N") === nonce; // Stored by the previous attempt, whose response was lost.
         if (same) return undefined;
       }
       if (tail.state === "done") return undefined;
@@ -92,5 +92,5 @@ export const signalHeader = ({ id, kind }: Pick<Body, "id" | "kind">): string =>
 
 function signalOf(message: Stored): Body {
   const [kind, id = ""] = (message.header("S") ?? "").split(" ");
-  return { id: decodeURIComponent(id), kind: kind as Body["kind"], body: storedBody(textOf(message.data)) }; // written from one
+  return { id: decodeURIComponent(id), kind: kind as Body["kind"], body: storedBody(textOf(message.data)) }; // Written from one.
 }

@@ -45,7 +45,7 @@ export function standingOf(text: string): Standing & Step {
     epoch: Number(epoch),
     first: Number(first),
     head: Number(head),
-    state: states.find((known) => known === state) ?? (state as RunState), // written from one; a constant is no new string
+    state: states.find((known) => known === state) ?? (state as RunState), // Written from one; reuses the constant instead of a new string.
     signals: Number(signals),
     cancelled: cancelled === "1",
     outcome: outcome === "finished" || outcome === "failed" || outcome === "cancelled" ? outcome : undefined,
@@ -81,7 +81,7 @@ export interface Origin {
 }
 /** Value of the header `Q`. */
 export const originText = (origin: Origin): string => encodeURIComponent(JSON.stringify(origin));
-export const originOf = (text: string): Origin => JSON.parse(decodeURIComponent(text)) as Origin; // written from one
+export const originOf = (text: string): Origin => JSON.parse(decodeURIComponent(text)) as Origin; // Written from one.
 
 /** The fence: stored only if the last message under `filter` has this sequence. */
 export const fence = (seq: number, filter: string): string =>

@@ -104,10 +104,7 @@ export class Store {
     }
   }
 
-  /**
-   * Takes what a consumer has until `take` says that it is enough, `batch` messages at a time. `consumer`: stream and name,
-   * `STREAM.NAME`. Rejects when it was cut off.
-   */
+  /** Reads from a consumer, `batch` messages at a time, until `take` returns true. `consumer`: `STREAM.NAME`. Rejects when interrupted. */
   async pull(op: string, { consumer, batch }: Pull, take: (message: Msg) => boolean): Promise<void> {
     const done = Promise.withResolvers<void>();
     let left = 0;
@@ -191,7 +188,7 @@ export class Store {
     const subject = `STREAM.MSG.GET.${stream}`;
     const answer = await this.tryApi<{ message?: LeaderMessage }>(op, subject, request);
     if ("error" in answer) {
-      if (answer.error.err_code === 10037) return undefined; // message not found
+      if (answer.error.err_code === 10037) return undefined; // Message not found.
       throw failed(op, answer.error.description);
     }
     if (!answer.message) throw failed(op, "it answered without a message");
@@ -222,7 +219,7 @@ export class Store {
           if (headers && code === 0) {
             found.push(storedByReplica(message, headers));
             if (headers.get("Nats-Num-Pending") !== "") return false;
-            resolve({ found }); // a single message has no end marker
+            resolve({ found }); // A single message has no end marker.
             return true;
           }
           const upTo = headers?.get("Nats-UpTo-Sequence");

@@ -14,9 +14,8 @@ const removed = 255;
 const outcomes = { none: 0, finished: 1, failed: 2, cancelled: 3 } as const;
 
 /**
- * The runs of a shard by sequence, with what they are looked for in columns of numbers: a search over a million runs then takes
- * milliseconds, and would take a hundred times that through the runs themselves, which lie all over memory. Names are compared by their
- * hash, so that a few too many are found.
+ * A shard's runs by sequence, with searchable fields as numeric columns: a search over a million runs takes milliseconds, a hundred times
+ * less than through the run objects scattered in memory. Names are compared by hash, so there may be a few false positives.
  */
 export class Table {
   readonly runs: (Known | undefined)[] = [];
@@ -31,7 +30,7 @@ export class Table {
   get length(): number {
     return this.runs.length;
   }
-  /** -1 where there is none: a column's values behind the length are old. */
+  /** -1 if there is none: values beyond the length are stale. */
   place(index: number): number {
     return index < this.length ? (this.#place[index] ?? -1) : -1;
   }
@@ -44,7 +43,7 @@ export class Table {
     return this.firstIndex((index) => this.place(index) >= place);
   }
 
-  /** The index from which `is` holds, which must be so for all after it. */
+  /** The first index for which `is` holds; it must hold for all after it. */
   firstIndex(is: (index: number) => boolean): number {
     let [low, high] = [0, this.length];
     while (low < high) {
@@ -93,7 +92,7 @@ export class Table {
     const rare = session !== undefined ? this.#session : outcome !== undefined ? this.#outcome : undefined;
     const value = session ?? outcome ?? 0;
     for (let at = index; at >= 0 && at < this.length; at += step) {
-      // Built in, and several times as fast as a loop. What is behind the length is old.
+      // Built-in search, several times as fast as a loop. Values beyond the length are stale.
       if (rare) at = step === 1 ? rare.indexOf(value, at) : rare.lastIndexOf(value, at);
       if (at < 0 || at >= this.length) return -1;
       if (outcome === undefined ? this.#outcome[at] === removed : this.#outcome[at] !== outcome) continue;

@@ -8,7 +8,7 @@ import { type Origin, originOf, standingOf } from "./standing.ts";
 export const kinds = ["q", "x", "s"] as const;
 export type ChangeKind = (typeof kinds)[number];
 
-/** Changes that are kept until the run's request comes. It is never far behind. */
+/** Changes kept until the run's request arrives, which is never far behind. */
 const earlyLimit = 10_000;
 
 /** A state change, delivered by a stream or just written by this process. */
@@ -21,9 +21,9 @@ export interface Seen {
   /** The headers `V` and, for a request, `Q`. */
   readonly standing: string;
   readonly origin?: string | undefined;
-  /** Its time is the engine's. */
+  /** Its time comes from the engine. */
   readonly delivered?: true;
-  /** Read on request: perhaps no state change, and then never delivered. */
+  /** Read on request: may not be a state change, and then it is never delivered. */
   readonly asked?: true;
 }
 
@@ -60,12 +60,12 @@ export class View {
     return this.#runs.get(run);
   }
 
-  /** Those that match, and perhaps a few more. */
+  /** Matching runs, possibly with a few false positives. */
   walk(options: WalkOptions): Generator<Known> {
     return this.#runs.walk(options);
   }
 
-  /** Unfinished runs only; of these the view is complete without the history. */
+  /** Only unfinished runs, for which the view is complete without the history. */
   walkOpen(options: WalkOptions): Known[] {
     return inListOrder(this.open(), options);
   }
@@ -101,7 +101,7 @@ export class View {
     return count;
   }
 
-  /** Unfinished runs by agent and state. Their questions are not counted: those of called agents would be several times. */
+  /** Unfinished runs by agent and state. Questions are not counted, since those of called agents would count several times. */
   backlog(): BacklogRow[] {
     const rows = new Map<string, { agent: string; state: BacklogRow["state"]; runs: number }>();
     for (const { agent, state } of this.open()) {
@@ -128,7 +128,7 @@ export class View {
     const before = this.#runs.get(run);
     if (before && before.seq >= seq) {
       this.#correct(before, seen);
-      // It came after a later change of another kind: those who wait for signals have not heard of it.
+      // It came after a later change of another kind, so those waiting for signals have not been told.
       if (kind === "s" && before.seq !== seq) this.#changed(before, kind);
       return;
     }
@@ -189,7 +189,7 @@ export class View {
   #knownOf({ run, shard, seq, time, standing }: Seen, origin: Origin & { created: number; place: number }): Known {
     const { agent, tenant, revision, session, key, caller, created, place } = origin;
     const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = standingOf(standing);
-    // Written out: a literal with a spread in it takes twice the memory.
+    // Written out: an object literal with a spread takes twice the memory.
     return {
       run,
       shard,

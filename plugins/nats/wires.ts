@@ -3,7 +3,7 @@ import type { KeptWire } from "venturi/plugin";
 import type { Names } from "./names.ts";
 import type { Store } from "./store.ts";
 
-/** Raw provider bytes, split where a message cannot hold them. */
+/** Stores raw provider bytes, split where a message cannot hold them. */
 export async function keepWire(
   op: string,
   { store, names }: { store: Store; names: Names },

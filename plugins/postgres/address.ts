@@ -12,7 +12,7 @@ export function addressesOf(url: string, options: { readonly tls: boolean }): st
   return hosts.split(",").map((host) => `${start}${host}${rest}`);
 }
 
-/** Pins `pg`'s current meaning of these: its next version will check less, and it warns about that. */
+/** Pins `pg`'s current meaning of these modes: its next version will check less, and warns about it. */
 function verifyFully(parameters: URLSearchParams): void {
   const mode = parameters.get("sslmode");
   if (parameters.has("uselibpqcompat") || mode === null) return;

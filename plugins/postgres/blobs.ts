@@ -2,7 +2,7 @@ import { type BlobStore, VenturiError } from "venturi/plugin";
 import type { Database } from "./database.ts";
 import type { Statements } from "./sql.ts";
 
-/** Larger ones are read in pieces of this size. The column is not compressed, so that a piece is found without the rest. */
+/** Larger blobs are read in pieces of this size. The column is not compressed, so that a piece can be read without the rest. */
 const piece = 1024 * 1024;
 
 /** Images and files of runs, in the database shared by all replicas. */

@@ -7,9 +7,9 @@ import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./serv
 
 export interface DatabaseOptions extends ServerOptions {
   readonly schema: string;
-  /** Makes the tables, or brings them up to date, and returns the version they had, if it was an earlier one; the journal's when absent. */
+  /** Creates or migrates the tables; returns the previous version if it was an older one. Default: the journal's tables. */
   readonly migrate?: (client: ClientBase, schema: string) => Promise<number | undefined>;
-  /** The schema was of an earlier version. */
+  /** Called when the schema was migrated from an older version. */
   readonly migrated?: (from: number, to: number) => void;
 }
 
@@ -39,7 +39,7 @@ export class Database {
     this.#servers = new Servers(options);
   }
 
-  /** Whether it accepts writes: a standby that responds is of no use. */
+  /** Checks that it accepts writes: a standby that responds is of no use. */
   async ping(op: string): Promise<void> {
     await this.#retrying(op, (pool) => refuseReadOnly(pool));
   }
@@ -81,7 +81,7 @@ export class Database {
     this.#closed = true;
     const pool = this.#pool;
     this.#pool = undefined;
-    await pool?.then((opened) => opened.end(goodbye)).catch(() => {}); // one that never opened has nothing to close
+    await pool?.then((opened) => opened.end(goodbye)).catch(() => {}); // One that never opened has nothing to close.
   }
 
   async #retrying<T>(op: string, work: (pool: Pool) => Promise<T>): Promise<T> {
@@ -93,7 +93,7 @@ export class Database {
         const { link } = await opening;
         return await work(link);
       } catch (thrown) {
-        if (VenturiError.isInstance(thrown)) throw thrown; // our own error, not the connection's
+        if (VenturiError.isInstance(thrown)) throw thrown; // Our own error, not the connection's.
         if (isConnectionLost(thrown)) this.#drop(opening);
         if (isTransient(thrown) && tries < transientTries) continue;
         const { message, unusable } = explain(thrown);
@@ -120,7 +120,7 @@ export class Database {
     if (this.#pool !== pool) return;
     this.#pool = undefined;
     this.#servers.lost();
-    // Running queries have until their timeout.
+    // Running queries may continue until their timeout.
     pool.then((opened) => opened.end(this.#options.timeout)).catch(() => {});
     for (const tell of this.lost) tell();
   }

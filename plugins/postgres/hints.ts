@@ -116,7 +116,7 @@ export class Hints {
     this.#opened = undefined;
     clearTimeout(this.#timer);
     opened?.link.removeAllListeners("end").removeAllListeners("notification");
-    opened?.end(0).catch(() => {}); // abandoned either way
+    opened?.end(0).catch(() => {}); // Abandoned either way.
     if (!this.#running) return;
     this.#timer = setTimeout(() => this.#listen(), this.#retry);
     this.#retry = Math.min(lastRetry, this.#retry * 2);

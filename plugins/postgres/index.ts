@@ -10,7 +10,7 @@ export default definePlugin({
   name: "postgres",
   kind: "journal",
   description: "Keeps runs in PostgreSQL (14 or newer), shared by any number of replicas.",
-  also: [recall as unknown as AnyPlugin], // its options are its own
+  also: [recall as unknown as AnyPlugin], // It has its own options.
   options: z.strictObject({
     url: z
       .string()

@@ -73,7 +73,7 @@ export class PostgresJournal implements Journal {
   readonly #sql: Statements;
   readonly #search: "text" | "none";
   readonly #reservations: Reservations;
-  /** Rows of the sums that this process adds to. */
+  /** The shard of the sums that this process adds to. */
   readonly #shard = randomInt(16);
   #wokenAt = Number.NEGATIVE_INFINITY;
 
@@ -118,7 +118,7 @@ export class PostgresJournal implements Journal {
     const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.settle, columns);
     const done = new Set([...(answer?.places ?? []), ...(there?.places ?? [])]);
     const fenced = new Set<Ownership>();
-    for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.ownership); // places count from 1
+    for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.ownership); // Positions count from 1.
     this.#hints.tell(change);
     return fenced;
   }
@@ -331,7 +331,7 @@ export class PostgresJournal implements Journal {
     await this.#database.ping(op);
     if (bytes === undefined) return;
     await this.#database.transaction(op, async (ask) => {
-      // Random, since what is compressed to nothing needs no room.
+      // Random bytes, since compressible ones would need no space.
       const trial = randomBytes(bytes);
       const name = `trial-${trial.toString("hex", 0, 16)}`;
       await ask(this.#sql.insertTrial, [name, trial]);

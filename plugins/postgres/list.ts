@@ -19,7 +19,7 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
   add("agent = ANY (?::text[])", agents);
   add("session = ?", session);
   add("state = ?", state);
-  // As a literal, or a plan for any value could not use the index of failed ones.
+  // A literal: a generic plan could not use the partial index of failed runs.
   if (outcome === "failed" || outcome === "cancelled") conditions.push(`outcome = '${outcome}'`);
   else add("outcome = ?", outcome);
   if (query.waiting !== undefined) {
@@ -37,7 +37,7 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
   add(digest("d.ms >= ?::float8"), minMs);
   add(digest("d.search @@ to_tsquery('simple', ?)"), text === undefined ? undefined : toQuery(text));
   for (const [key, value] of Object.entries(query.metadata ?? {})) {
-    // ->> gives booleans and numbers as JSON writes them; objects and lists are no text to compare with.
+    // `->>` returns booleans and numbers as JSON text; objects and lists are not comparable.
     const found = `${schema}.metadata_of(runs.request)`;
     add(`${found} ->> ? = `, key);
     values.push(value);
@@ -57,7 +57,7 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
   return { conditions: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
 }
 
-/** All words, each from its beginning. They are letters and digits only, so none is an operator. */
+/** All words as prefixes. They are only letters and digits, so none is an operator. */
 const toQuery = (text: string): string =>
   wordsOf(text)
     .slice(0, mostWords)

@@ -113,7 +113,7 @@ export const migrations: readonly string[] = [
   )) WHERE r.state <> 'done';
   CREATE INDEX runs_asking ON $.runs (id) WHERE asking > 0;
   `,
-  // Views of ended runs: `venturi reindex` writes those of runs that ended before. The text itself is not kept twice.
+  // Digests of ended runs; `venturi reindex` writes those of runs that ended before. The text itself is not stored twice.
   `
   CREATE TABLE $.digests (
     run bigint PRIMARY KEY,
@@ -126,10 +126,10 @@ export const migrations: readonly string[] = [
   );
   CREATE INDEX digests_search ON $.digests USING gin (search);
   `,
-  // Failures are few among many runs: without it a list of them reads all.
+  // Failures are rare: without this index, listing them would read all runs.
   "CREATE INDEX runs_failed ON $.runs (id) WHERE outcome = 'failed'",
-  // Ended runs by duration and by cost; runs without a cost are not in its index. Metadata is read from the request as stored,
-  // which may hold escapes that jsonb refuses; they are replaced, because the list must not fail.
+  // Ended runs by duration and by cost; runs without a cost are not in that index. Metadata is read from the stored request, which may
+  // contain escapes that jsonb refuses; they are replaced, so that the list does not fail.
   `
   ALTER TABLE $.digests ADD COLUMN cost float8;
   CREATE INDEX digests_ms ON $.digests (ms DESC, run DESC);
@@ -145,7 +145,7 @@ export const migrations: readonly string[] = [
     EXCEPTION WHEN others THEN RETURN NULL;
     END $body$;
   `,
-  // Small values of plugins; a sequence gives each write a version of its own. Keys are compared byte by byte.
+  // Small values for plugins; a sequence gives each write its own version. Keys are compared byte by byte.
   `
   CREATE SEQUENCE $.key_versions;
   CREATE TABLE $.key_values (
@@ -156,8 +156,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (space, key)
   );
   `,
-  // What generations used, in sums that outlive their runs; accounts of budgets, and what runs hold of them. Replicas add to rows of
-  // their own (`shard`), so that none waits for another. Accounts are locked in the order of their names, or two would wait for each other.
+  // Usage of generations in sums that outlive their runs; budget accounts, and what runs hold of them. Replicas add to their own rows
+  // (`shard`), so that none waits for another. Accounts are locked in name order to avoid deadlocks.
   `
   CREATE TABLE $.usage (
     day text NOT NULL, tenant text NOT NULL, agent text NOT NULL, model text NOT NULL, "key" text NOT NULL, "user" text NOT NULL,
@@ -264,13 +264,13 @@ export const migrations: readonly string[] = [
       RETURN answers;
     END $body$;
   `,
-  // Runs that were stopped are not failed ones.
+  // Cancelled runs did not fail.
   `
   UPDATE $.runs r SET outcome = 'cancelled' FROM $.digests d
     WHERE d.run = r.id AND r.outcome = 'failed' AND d.code = 'stream_interrupted';
   CREATE INDEX runs_cancelled ON $.runs (id) WHERE outcome = 'cancelled';
   `,
-  // Keys of removed runs, as hashes: for a day a repeated request is answered with the run it had.
+  // Hashed keys of removed runs: for a day, a repeated request is answered with the removed run's id.
   `
   CREATE TABLE $.removed_keys (name bytea PRIMARY KEY, run text NOT NULL, removed_at timestamptz NOT NULL);
   CREATE INDEX removed_keys_at ON $.removed_keys (removed_at);

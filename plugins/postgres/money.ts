@@ -5,7 +5,7 @@ import type { Statements } from "./sql.ts";
 
 const mostTogether = 200;
 
-/** Reservations, one statement in flight: those that arrive meanwhile share the next. */
+/** Groups reservations: one statement in flight, and those that arrive meanwhile share the next. */
 export class Reservations {
   readonly #database: Database;
   readonly #sql: Statements;
@@ -37,7 +37,7 @@ export class Reservations {
         const [row] = await this.#database.query<{ answers: string }>("journal.reserve", this.#sql.reserve, [
           JSON.stringify(items),
         ]);
-        const answers = JSON.parse(row?.answers ?? "[]") as Reserved[]; // made by our own function
+        const answers = JSON.parse(row?.answers ?? "[]") as Reserved[]; // Produced by our own function.
         for (const [index, { settle }] of group.entries()) settle.resolve(answers[index] ?? { kind: "fenced" });
       } catch (thrown) {
         for (const { settle } of group) settle.reject(thrown);

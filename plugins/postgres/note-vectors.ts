@@ -2,7 +2,7 @@ import { cosine, messageOf, mostVectors } from "venturi/internal";
 import type { Log, NoteVector } from "venturi/plugin";
 import type { Ask, Database } from "./database.ts";
 
-/** Vectors that are read at once: the process does other things in between. */
+/** Vectors read at once, so that the process can do other things in between. */
 const page = 250;
 
 interface Nearest {
@@ -11,11 +11,11 @@ interface Nearest {
   readonly top: number;
 }
 
-/** Vectors of notes: kept as bytes, and compared in the process; in the database where it has pgvector. */
+/** Vectors of notes: stored as bytes and compared in this process, or in the database if it has pgvector. */
 export class NoteVectors {
   readonly #database: Database;
   readonly #log: Log;
-  /** Where pgvector is installed. */
+  /** Schema of the pgvector extension, if installed. */
   #extension: string | undefined;
 
   constructor(database: Database, log: Log) {
@@ -65,7 +65,7 @@ export class NoteVectors {
   async #asked(ask: Ask, places: readonly Buffer[], { vector, top }: Nearest) {
     const schema = this.#extension;
     const distance = `embedding OPERATOR(${schema}.<=>) $2::${schema}.vector`;
-    // Fenced: vectors of other lengths cannot be compared, and must not be tried.
+    // Fenced: vectors of different lengths cannot be compared, so the planner must not try.
     const rows = await ask<{ number: string; cosine: number }>(
       `SELECT number, 1 - (${distance}) AS cosine FROM (
          SELECT number, embedding FROM ${this.#notes}
@@ -95,7 +95,7 @@ export class NoteVectors {
     return found;
   }
 
-  /** Those that were put before there was pgvector. */
+  /** Converts vectors stored before pgvector was installed. */
   async #convert(schema: string): Promise<void> {
     const op = "memory.open";
     const select = `SELECT number, bytes FROM ${this.#notes} WHERE embedding IS NULL AND bytes IS NOT NULL LIMIT $1`;

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import { UnusableDatabase } from "./schema.ts";
 
-/** Each brings the tables to the next version. A note's place is its hash, which is short enough for an index. */
+/** Each entry migrates to the next version. A note's place is stored as its hash, short enough for an index. */
 const migrations = [
   `
   CREATE TABLE $.notes (
@@ -24,7 +24,7 @@ const migrations = [
 /** "vntm": advisory lock against concurrent migrations. */
 const lock = 0x766e746d;
 
-/** Returns the version the schema had, when it was an earlier one; a new schema has none. */
+/** Returns the schema's previous version if it was an older one; undefined for a new schema. */
 export async function migrateNotes(client: ClientBase, schema: string): Promise<number | undefined> {
   if ((await versionOf(client, schema)) === migrations.length) return undefined;
   await client.query("BEGIN");
@@ -42,12 +42,12 @@ export async function migrateNotes(client: ClientBase, schema: string): Promise<
     await client.query("COMMIT");
     return version === 0 || version === migrations.length ? undefined : version;
   } catch (thrown) {
-    await client.query("ROLLBACK").catch(() => {}); // the connection may be what failed
+    await client.query("ROLLBACK").catch(() => {}); // The connection may be what failed.
     throw thrown;
   }
 }
 
-/** 0 when there is no table yet. */
+/** 0 if there is no table yet. */
 async function versionOf(client: ClientBase, schema: string): Promise<number> {
   const there = await client.query(
     "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'memory'",

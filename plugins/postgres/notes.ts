@@ -32,7 +32,7 @@ interface StoredNote extends NoteRow {
 
 const columns = `number, id, scope, owner, text, at, "by", agent, run`;
 
-/** Notes in PostgreSQL. A note's words are lexemes as we make them, and one more names its place, which no text can contain. */
+/** Notes in PostgreSQL. A note's words are our own lexemes; an additional one names its place, which no text can contain. */
 export class NotesInPostgres implements MemoryStore {
   readonly #database: Database;
   readonly #vectors: NoteVectors;
@@ -54,7 +54,7 @@ export class NotesInPostgres implements MemoryStore {
     const { notes } = this.#names;
     return this.#failing(op, () =>
       this.#database.transaction(op, async (ask) => {
-        // Puts for one owner take turns: the bound holds for all replicas together.
+        // Serialises puts for one owner, so that the limit holds over all replicas.
         await ask("SELECT pg_advisory_xact_lock($1::bigint)", [place.readBigInt64BE().toString()]);
         const [before] = await ask<{ number: string }>(`SELECT number FROM ${notes} WHERE place = $1 AND id = $2`, [
           place,
@@ -131,7 +131,7 @@ export class NotesInPostgres implements MemoryStore {
   async #candidates(ask: Ask, places: readonly Buffer[], terms: readonly string[]): Promise<Note[]> {
     if (terms.length === 0) return [];
     const pairs = places.flatMap((place) => terms.map((term, index) => ({ place, term, index })));
-    // The fence keeps the planner from reading all notes backwards by their number.
+    // The fence keeps the planner from scanning all notes backwards by number.
     const rows = await ask<{ term: number; number: string }>(
       `SELECT a.term, h.number FROM unnest($1::bytea[], $2::text[], $3::int[]) a(place, query, term)
        CROSS JOIN LATERAL (
@@ -156,7 +156,7 @@ export class NotesInPostgres implements MemoryStore {
     );
   }
 
-  /** In this order. */
+  /** The notes with these numbers, in this order. */
   async #notes(ask: Ask, places: readonly Buffer[], numbers: readonly number[]): Promise<Note[]> {
     if (numbers.length === 0) return [];
     const sql = `SELECT ${columns} FROM ${this.#names.notes} WHERE number = ANY($1::bigint[]) AND place = ANY($2::bytea[])`;

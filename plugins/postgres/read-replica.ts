@@ -32,7 +32,7 @@ export class ReadReplica {
   async close(): Promise<void> {
     const pool = await this.#pool?.catch(() => undefined);
     this.#pool = undefined;
-    await pool?.end().catch(() => {}); // its connections are gone
+    await pool?.end().catch(() => {}); // Its connections are gone.
   }
 
   async #open(): Promise<Pool> {
@@ -45,7 +45,7 @@ export class ReadReplica {
       query_timeout: timeout,
       ...(ssl === undefined ? {} : { ssl }),
     });
-    pool.on("error", () => {}); // a broken idle connection is replaced on next use
+    pool.on("error", () => {}); // A broken idle connection is replaced on next use.
     pool.on("connect", (client) => client.on("error", () => {}));
     return pool;
   }

@@ -1,4 +1,4 @@
-/** A group of reservations that all fit is made at once; only where an account is nearly used up they are looked at one by one. */
+/** Grants a group of reservations at once if all fit; only near an account's limit are they checked one by one. */
 export const reserveFunction = `
   CREATE OR REPLACE FUNCTION $.reserve(items jsonb) RETURNS jsonb LANGUAGE plpgsql AS $body$
     DECLARE item jsonb; hold jsonb; a $.accounts%ROWTYPE; over jsonb; reached jsonb; answers jsonb := '[]'; near boolean; past boolean;

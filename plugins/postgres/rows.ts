@@ -22,7 +22,10 @@ export function toColumns(batch: readonly Append[]): string[] {
   return [array(runs), array(epochs), array(bases), array(heads), bodies.join(separator)];
 }
 
-/** Next state, signals seen, outcome, wake and questions opened; undefined when all runs of the batch just go on. */
+/**
+ * Columns for runs that stop: next state, signals seen, outcome, wake time and questions opened; undefined if all runs of the batch just
+ * continue.
+ */
 export function toStops(batch: readonly Append[]): string[] | undefined {
   if (batch.every(isPlain)) return undefined;
   const states: string[] = [];
@@ -44,7 +47,7 @@ export function toStops(batch: readonly Append[]): string[] | undefined {
 const isPlain = ({ events, state, billed }: Append): boolean =>
   state === undefined && billed === undefined && questionsOpened(events) === 0;
 
-/** What the events of the batch used and cost, as JSON. */
+/** Usage and cost of the batch's events, as JSON. */
 export function toBills(batch: readonly Append[], shard: number): string {
   const rows = batch.flatMap(({ billed }, index) => {
     if (billed === undefined) return [];
@@ -54,7 +57,7 @@ export function toBills(batch: readonly Append[], shard: number): string {
   return withoutNul(JSON.stringify(rows));
 }
 
-/** JSON in PostgreSQL has no NUL. */
+/** PostgreSQL's JSON does not allow NUL. */
 const withoutNul = (json: string): string => json.replaceAll("\\u0000", "");
 
 /** Digests of the runs that end in this batch, as JSON. */

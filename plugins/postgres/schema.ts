@@ -7,7 +7,7 @@ export class UnusableDatabase extends Error {}
 /** "vntr": advisory lock against concurrent migrations. */
 const lock = 0x766e7472;
 
-/** Returns the version the schema had, when it was an earlier one; a new schema has none. */
+/** Returns the schema's previous version if it was an older one; undefined for a new schema. */
 export async function migrate(client: ClientBase, schema: string): Promise<number | undefined> {
   if ((await versionOf(client, schema)) === migrations.length) return undefined;
   await client.query("BEGIN");
@@ -23,12 +23,12 @@ export async function migrate(client: ClientBase, schema: string): Promise<numbe
     await client.query("COMMIT");
     return version < 1 || version === migrations.length ? undefined : version;
   } catch (thrown) {
-    await client.query("ROLLBACK").catch(() => {}); // the connection may be what failed
+    await client.query("ROLLBACK").catch(() => {}); // The connection may be what failed.
     throw thrown;
   }
 }
 
-/** -1 when there is no schema yet. */
+/** -1 if there is no schema yet. */
 async function versionOf(client: ClientBase, schema: string): Promise<number> {
   // Not to_regclass: it may use a cache that does not include what another replica just created.
   const there = await client.query(

@@ -73,7 +73,7 @@ export class Servers {
       idleTimeoutMillis: 60_000,
       verify: (client, done) => this.#greet(client).then(() => done(), done),
     });
-    pool.on("error", () => {}); // a broken idle connection is replaced on next use
+    pool.on("error", () => {}); // A broken idle connection is replaced on next use.
     // A checked-out connection that breaks also emits an error event, which would crash the process without a listener.
     pool.on("connect", (client) => client.on("error", () => {}));
     const opened = { link: pool, end: (grace: number) => sockets.closeAfter(grace, pool.end()) };
@@ -86,7 +86,7 @@ export class Servers {
       }
       return opened;
     } catch (thrown) {
-      opened.end(0).catch(() => {}); // report the failure to connect
+      opened.end(0).catch(() => {}); // Report the failure to connect.
       throw thrown;
     }
   }
@@ -95,21 +95,21 @@ export class Servers {
     const { default: pg } = await import("pg");
     const sockets = new Sockets();
     const client = new pg.Client(this.#settings(address, sockets));
-    client.on("error", () => {}); // queries fail on their own; the owner listens for the end
+    client.on("error", () => {}); // Queries fail on their own; the owner listens for the end.
     const opened = { link: client, end: (grace: number) => sockets.closeAfter(grace, client.end()) };
     try {
       await client.connect();
       await this.#greet(client);
       return opened;
     } catch (thrown) {
-      opened.end(0).catch(() => {}); // as above
+      opened.end(0).catch(() => {}); // Report the failure to connect.
       throw thrown;
     }
   }
 
   async #greet(client: ClientBase): Promise<void> {
     await refuseReadOnly(client);
-    if (this.#options.pooler) return; // the session is shared
+    if (this.#options.pooler) return; // The session is shared with others.
     // Shorter than our own timeout, or each statement abandoned while it waits for a lock would leak a connection. Not a
     // connection parameter, since poolers reject unknown ones.
     await client.query(`SET lock_timeout = ${Math.ceil(this.#options.timeout * 0.8)}`);

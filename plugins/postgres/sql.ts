@@ -6,16 +6,16 @@ const row = `id::text, run, tenant, agent, session, state, outcome, head, asking
   ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
 const digestOf = (schema: string) => `(SELECT d.digest::text FROM ${schema}.digests d WHERE d.run = runs.id) AS digest`;
 
-/** Digests as one JSON parameter. */
+/** Columns of digests passed as one JSON parameter. */
 const digestColumns = "ms float8, code text, cost float8, tools jsonb, models jsonb, digest jsonb, text text";
 const digestValues = "d.ms, d.code, d.cost, d.tools, d.models, d.digest, to_tsvector('simple', d.text)";
 const replaceDigest = `ON CONFLICT (run) DO UPDATE SET ms = excluded.ms, code = excluded.code, cost = excluded.cost, tools = excluded.tools,
   models = excluded.models, digest = excluded.digest, search = excluded.search`;
 
-/** A time in the future was left by a clock that was set back; it counts as past, or leases would last for ever. */
+/** A time in the future was left by a clock that was set back; it counts as past, or leases would last forever. */
 const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2::float8)`;
 
-/** What is left of a removed run's key: it may be a person's name. The length keeps ("a", "b c") and ("a b", "c") apart. */
+/** What remains of a removed run's key, hashed because it may be a person's name. The length keeps ("a", "b c") and ("a b", "c") apart. */
 const keyName = (tenant: string, key: string) =>
   `sha256(convert_to(length(${tenant}) || ' ' || ${tenant} || ' ' || ${key}, 'UTF8'))`;
 const isTaken = `(removed_at > now() - ${keyMemory} * interval '1 millisecond')`;
@@ -23,7 +23,7 @@ const isTaken = `(removed_at > now() - ${keyMemory} * interval '1 millisecond')`
 /** One text with separators costs a fraction of an array's quoting on both sides. JSON never contains this byte. */
 const bodies = "string_to_array($5::text, chr(30))";
 
-/** Fence, head update, record and notification in one statement. `also` is about runs that stop. */
+/** Fence, head update, record and notification in one statement. `also` handles runs that stop. */
 const append = (
   schema: string,
   also: { columns: string; names: string; changes: string; digested: string; billed: string },
@@ -46,9 +46,9 @@ export type Statements = ReturnType<typeof statements>;
 
 /** All statements for one schema. Each is its own transaction, so they work behind a transaction pooler. */
 export const statements = (schema: string) => ({
-  /** Of runs that go on, as nearly all do: an eighth less work for the server. */
+  /** For batches in which all runs continue, as nearly all do: an eighth less work for the server. */
   append: append(schema, { columns: "", names: "", changes: "", digested: "", billed: "" }),
-  /** Of a batch in which runs end, park or ask. */
+  /** For batches in which runs end, park or ask. */
   appendStops: append(schema, {
     columns: ", $8::text[], $9::int[], $10::text[], $11::float8[], $12::int[]",
     names: ", next, seen, outcome, wake, asks",
@@ -60,12 +60,12 @@ export const statements = (schema: string) => ({
         SELECT m.id, ${digestValues} FROM moved m
         JOIN jsonb_to_recordset($13::jsonb) AS d (place int, ${digestColumns}) ON d.place = m.place ${replaceDigest}
     )`,
-    // Only of those that moved: what was fenced or stored before is not billed.
+    // Only for runs that advanced: what was fenced or already stored is not billed.
     billed: `
     CASE WHEN $14::jsonb <> '[]' THEN ${schema}.bill((SELECT coalesce(jsonb_agg(b.item || jsonb_build_object('run', m.run)), '[]')
       FROM moved m JOIN jsonb_to_recordset($14::jsonb) AS b (place int, item jsonb) ON b.place = m.place)) END AS billed,`,
   }),
-  /** Of an ended run. */
+  /** The digest of an ended run. */
   keepDigest: `INSERT INTO ${schema}.digests (run, ms, code, cost, tools, models, digest, search)
     SELECT r.id, ${digestValues} FROM ${schema}.runs r CROSS JOIN jsonb_to_record($2::jsonb) AS d (${digestColumns})
     WHERE r.run = $1 AND r.state = 'done' ${replaceDigest}`,
@@ -89,7 +89,7 @@ export const statements = (schema: string) => ({
         AND first >= (SELECT max(first) FROM ${schema}.records WHERE run = r.id AND first <= i.after + 1)
     ) c) p WHERE before < ${pageBytes} ORDER BY run, first`,
 
-  /** The run that has the key, or had it and was removed. */
+  /** The run that has this key, or had it before it was removed. */
   findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2
     UNION ALL SELECT run FROM ${schema}.removed_keys WHERE name = ${keyName("$1::text", "$2::text")} AND ${isTaken}`,
   findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
@@ -143,7 +143,7 @@ export const statements = (schema: string) => ({
     FROM ${schema}.workers w WHERE w.seen_at > ${now} - interval '1 hour'
       OR EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.state = 'running' AND r.worker = w.worker)
     ORDER BY w.seen_at DESC LIMIT 1000`,
-  /** A question of a called agent is asked again by the run that called it: only the first run of each family counts. */
+  /** A called agent's question is asked again by its calling run, so only the first run of each family counts. */
   backlog: `SELECT r.agent, r.state, count(*)::int AS runs,
       coalesce(sum(CASE WHEN r.asking > 0 AND (r.request::json -> 'parent') IS NULL THEN r.asking ELSE 0 END), 0)::int AS asking
     FROM ${schema}.runs r WHERE r.state <> 'done' GROUP BY r.agent, r.state`,
@@ -179,7 +179,7 @@ export const statements = (schema: string) => ({
       FROM (SELECT * FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1) runs
     ) p WHERE before < ${pageBytes} ORDER BY place ${query.order}`,
 
-  /** By a value of the digests, the largest first. */
+  /** Sorted by a digest value, largest first. */
   listSorted: (query: { readonly conditions: string; readonly by: "ms" | "cost" }) =>
     `SELECT * FROM (
       SELECT ${row}, ${digestOf(schema)}, runs.id AS place, sorted_by AS value, count(*) OVER ()::int AS found,
@@ -190,7 +190,7 @@ export const statements = (schema: string) => ({
       ) runs
     ) p WHERE before < ${pageBytes} ORDER BY value DESC, place DESC`,
 
-  /** Under an epoch without an owner: it was written elsewhere. */
+  /** With an epoch but no owner: it was written elsewhere. */
   restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, asking, ended_at)
     SELECT $1::text, $10::text, $11::text, $12::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean, $13::int,
       CASE WHEN $5::text = 'done' THEN ${now} END
@@ -235,7 +235,7 @@ export const statements = (schema: string) => ({
   /** Long after any lease has expired. */
   forgetWorkers: `DELETE FROM ${schema}.workers WHERE seen_at < ${now} - interval '1 day'`,
 
-  /** Whether the bytes are stored already, so that they need not be sent. */
+  /** Whether the bytes are already stored, so that they need not be sent. */
   useBlob: `WITH touched AS (UPDATE ${schema}.blobs SET put_at = ${now} WHERE hash = $2 RETURNING hash
     ), used AS (INSERT INTO ${schema}.blob_uses (run, hash) SELECT $1, hash FROM touched ON CONFLICT DO NOTHING
     ) SELECT 1 AS there FROM touched`,

@@ -89,7 +89,7 @@ export class NotesInSqlite implements MemoryStore {
 
   #ask<O extends Operation>(op: string, operation: O, ...args: Parameters<Store[O]>): Promise<ReturnType<Store[O]>> {
     if (this.#closed) return Promise.reject(new VenturiError(op, "unavailable", "the memory has been closed"));
-    return this.#send(op, operation, args) as Promise<ReturnType<Store[O]>>; // the thread calls that method
+    return this.#send(op, operation, args) as Promise<ReturnType<Store[O]>>; // The thread calls that method.
   }
 
   #send(op: string, operation: Request["operation"], args: readonly unknown[]): Promise<unknown> {
@@ -104,7 +104,7 @@ export class NotesInSqlite implements MemoryStore {
   #start(): Worker {
     const worker = new Worker(new URL("./thread.js", import.meta.url), {
       workerData: this.#options,
-      // Not this process's: some (--input-type) make no sense for a file.
+      // Without this process's flags: some (--input-type) make no sense for a file.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     worker.on("message", (reply: Reply) => this.#receive(reply));

@@ -25,7 +25,7 @@ export interface Nearest {
   readonly model: string;
   readonly values: Float32Array;
   readonly near: number;
-  /** Newest vectors of a place that are compared, and the results. */
+  /** Maximum vectors compared per place, newest first, and maximum results. */
   readonly compared: number;
   readonly top: number;
 }
@@ -34,7 +34,7 @@ export type Erased = (Place & { readonly id?: string }) | { readonly tenant: str
 
 const version = 1;
 
-/** One index for all: a note's place is a word of it that no text can have, so that a search reads nothing of other places. */
+/** One index for all: a note's place is indexed as a word that no text can contain, so that a search reads nothing of other places. */
 const schema = `
   CREATE TABLE places (
     number INTEGER PRIMARY KEY,
@@ -65,7 +65,7 @@ export class Store {
 
   constructor(file: string, busyTimeout: number) {
     this.#database = new DatabaseSync(file, { timeout: busyTimeout });
-    // Erased text does not stay in free pages.
+    // Overwrites erased text, which would otherwise stay in free pages.
     this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
     this.#inTransaction(() => this.#migrate(file));
   }
@@ -108,7 +108,7 @@ export class Store {
     });
   }
 
-  /** Numbers of the newest notes of these places with each of the words, and how many notes there are. */
+  /** Numbers of the newest notes of these places that contain each word, and the total number of notes. */
   withTerms(places: readonly Place[], terms: readonly string[], most: number): { notes: number; found: number[][] } {
     const known = this.#placesOf(places);
     const find = this.#prepared("SELECT rowid AS number FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?");
@@ -131,7 +131,7 @@ export class Store {
     const found: { number: number; cosine: number }[] = [];
     for (const place of this.#placesOf(places)) {
       for (const row of newest.iterate(place, model, compared)) {
-        const bytes = row.bytes as Uint8Array; // by the column's type
+        const bytes = row.bytes as Uint8Array; // By the column's type.
         if (bytes.byteLength !== values.byteLength) continue;
         const each = new Float32Array(bytes.slice().buffer);
         let cosine = 0;
@@ -167,7 +167,7 @@ export class Store {
       }
       return numbers.length;
     });
-    // What was erased does not stay in the log either, unless somebody reads it right now.
+    // Removes erased text from the log too, unless somebody is reading it right now.
     if (erased > 0) this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return erased;
   }

@@ -16,7 +16,7 @@ export interface Request {
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  /** `permanent`: the same again would fail again. */
+  /** `permanent`: repeating it would fail again. */
   | { readonly id: number; readonly failure: string; readonly permanent: boolean };
 
 /** SQLite's codes for a value that is too big, of the wrong type, or cannot be bound. */
@@ -34,7 +34,7 @@ function serve(port: MessagePort, { file, busyTimeout }: ThreadData): void {
         return;
       }
       store ??= new Store(file, busyTimeout);
-      const method = store[operation] as (...args: readonly unknown[]) => unknown; // the sender is typed by Store
+      const method = store[operation] as (...args: readonly unknown[]) => unknown; // The sender is typed by `Store`.
       port.postMessage({ id, value: method.apply(store, [...args]) } satisfies Reply);
     } catch (thrown) {
       const failure = `${file}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
@@ -44,4 +44,4 @@ function serve(port: MessagePort, { file, busyTimeout }: ThreadData): void {
   });
 }
 
-if (parentPort) serve(parentPort, workerData as ThreadData); // passed by NotesInSqlite
+if (parentPort) serve(parentPort, workerData as ThreadData); // Passed by `NotesInSqlite`.

@@ -18,7 +18,7 @@ interface Row {
 const mostIds = 50_000;
 const stays = { freed: false };
 
-/** Statements of every commit. The caller has a transaction open. */
+/** Statements of every commit. The caller holds a transaction open. */
 export class Appends {
   readonly #ask: Statements;
   /** Row ids of runs this process appends to. Ids are never reused, so a stale one matches nothing. */
@@ -45,7 +45,7 @@ export class Appends {
     return { fenced, work };
   }
 
-  /** Whether it freed something to claim; undefined when it was fenced. */
+  /** Returns whether it made a run claimable; undefined when it was fenced. */
   #put(
     { base, head, epoch, body, asks, end, digest, billed }: Row,
     { id, now, ledger }: { readonly id: number; readonly now: number; readonly ledger: Ledger },

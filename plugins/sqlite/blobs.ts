@@ -13,7 +13,7 @@ export interface Threads {
   readonly log?: LogFlush | undefined;
 }
 
-/** Content of runs beside their events. What a writer puts in pieces is there once the last one is. */
+/** Content of runs next to their events. A blob written in pieces becomes visible with the last one. */
 export class Blobs implements BlobStore {
   readonly #threads: Threads;
 
@@ -26,10 +26,10 @@ export class Blobs implements BlobStore {
     if (bytes.length <= piece) return await writes.ask("putBlob", run, hash, { bytes, parts: 0 });
     if (await this.use(run, hash)) return;
     const parts = Math.ceil(bytes.length / piece);
-    // One at a time: what others ask meanwhile is done in between.
+    // One at a time, so that other requests get their turn in between.
     for (let part = 0; part < parts; part++) {
       const view = bytes.subarray(part * piece, (part + 1) * piece);
-      // A copy: all of the memory behind a view would be sent. A Buffer's own `slice` makes a view.
+      // A copy: sending a view would send all the memory behind it. A Buffer's own `slice` creates a view.
       await writes.ask("putBlobPart", hash, part, Uint8Array.prototype.slice.call(view));
       await log?.flush();
     }

@@ -2,10 +2,10 @@ import type { Changes } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
 
-/** Past this number of records or signals, naming their runs costs more than looking at all. */
+/** With more records or signals than this, naming their runs costs more than checking all. */
 const most = 2_000;
 
-/** Finds which runs have news since it last looked, so that readers of others need not look. */
+/** Finds which runs changed since the last look, so that other readers need not look. */
 export class ChangeWatch {
   readonly #ask: Statements;
   /** Undefined while nobody follows runs of other processes. */
@@ -40,7 +40,7 @@ export class ChangeWatch {
     const last = this.#last(sql.lastRecord);
     this.#record = last;
     if (last === after) return [];
-    // Ids may go back when the newest runs were pruned.
+    // Ids may decrease when the newest runs were pruned.
     if (last < after || last - after > most) return undefined;
     const ids = new Set(this.#ask.all<{ run: number }>(sql.newRecords, { after, limit: most }).map(({ run }) => run));
     return [...ids].flatMap((id) => this.#ask.get<{ run: string }>(sql.nameRun, id)?.run ?? []);

@@ -1,4 +1,4 @@
-/** As `fitPage` of venturi/plugin, which this thread does not load. */
+/** Like `fitPage` of venturi/plugin, which this thread does not load. */
 export function fitPage<Row>(
   rows: Iterable<Row>,
   most: number,

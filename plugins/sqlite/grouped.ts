@@ -5,7 +5,7 @@ interface Waiting<Item, Answer> {
 }
 
 const mostTogether = 100;
-/** Larger items are asked one at a time, by turns with the small ones. */
+/** Larger items are sent one at a time, alternating with the small ones. */
 const large = 64 * 1024;
 
 /** One request in flight: items that arrive meanwhile are grouped into the next. Answers are per item, in order. */

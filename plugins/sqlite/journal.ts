@@ -56,9 +56,9 @@ import type { Asked } from "./store-thread.ts";
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: Asked;
-  /** With a connection of its own: a reader of the log never waits for a writer. */
+  /** Uses a connection of its own: reading the log never waits for a writer. */
   readonly #reads: Asked;
-  /** Starts when the log has grown for the first time. */
+  /** Started when the log has grown for the first time. */
   readonly #logThread: Asked;
   #isCopyingLog = false;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
@@ -67,7 +67,7 @@ export class SqliteJournal implements Journal {
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #log: Log;
   readonly #fresh: () => number;
-  /** Listeners to events. */
+  /** Number of listeners for events. */
   #readers = 0;
 
   readonly blobs: BlobStore;
@@ -96,7 +96,7 @@ export class SqliteJournal implements Journal {
       },
     );
     const silent = { changed() {}, loss() {}, migrated() {}, grown() {} };
-    // A database in memory belongs to its connection.
+    // An in-memory database belongs to its connection.
     const isFile = options.file !== ":memory:";
     this.#reads = isFile ? connect({ ...options, role: "reads" }, silent) : this.#thread;
     this.#logThread = connect({ ...options, role: "log" }, silent);
@@ -120,7 +120,7 @@ export class SqliteJournal implements Journal {
       const item = batch[index];
       if (item) owners.add(item.ownership);
     }
-    // Only those who follow the runs of others need to know of each append.
+    // Only followers of other processes' runs need to know of each append.
     if (work || this.#readers > 0)
       this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
     return owners;
@@ -279,14 +279,14 @@ export class SqliteJournal implements Journal {
     this.#isCopyingLog = true;
     this.#logThread
       .ask("checkpoint")
-      .catch(() => {}) // it is asked again soon; the next commit reports what is wrong with the file
+      .catch(() => {}) // It is requested again soon; the next commit reports what is wrong with the file.
       .finally(() => {
         this.#isCopyingLog = false;
       });
   }
 
   #watchEvents(events: "watch" | "ignore"): void {
-    this.#thread.ask("watchEvents", events).catch(() => {}); // readers poll too; the next request reports what is wrong
+    this.#thread.ask("watchEvents", events).catch(() => {}); // Readers poll too; the next request reports what is wrong.
   }
 
   #hint(hint: Hint): void {

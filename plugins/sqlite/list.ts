@@ -9,7 +9,7 @@ export async function listPage(
 ): Promise<{ runs: RunRow[]; cursor?: string }> {
   const limit = query.limit ?? 50;
   if (query.text !== undefined && search === "none") throw noDigests("the journal has `search: false`");
-  if (query.sort !== undefined && query.cursor !== undefined) sortCursor(query.cursor); // checked
+  if (query.sort !== undefined && query.cursor !== undefined) sortCursor(query.cursor); // Validates the cursor.
   const words = query.text === undefined ? [] : wordsOf(query.text).slice(0, mostWords);
   if (query.text !== undefined && words.length === 0) return { runs: [] };
   const asked = words.length === 0 ? query : { ...query, text: words.map((word) => `"${word}"*`).join(" ") };

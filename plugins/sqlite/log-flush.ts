@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 
 /**
- * Writes the log to the disk, outside of the thread that commits to it: what was committed without waiting for the disk would
- * otherwise be waited for by whoever commits next. Needs no answer: the commit that makes it count waits for the disk as always.
+ * Syncs the log to disk outside the committing thread: data committed without waiting for the disk would otherwise delay the next commit.
+ * Its result does not matter: the commit that counts still waits for the disk.
  */
 export class LogFlush {
   readonly #log: string;
@@ -12,10 +12,10 @@ export class LogFlush {
     this.#log = `${file}-wal`;
   }
 
-  /** One at a time, for all who ask. */
+  /** One at a time, shared by all callers. */
   flush(): Promise<void> {
     this.#flushing ??= flushed(this.#log)
-      .catch(() => {}) // no such file, or a system that flushes only what it may write: the commit does it
+      .catch(() => {}) // No such file, or a system that only syncs writable files: the commit does it.
       .finally(() => {
         this.#flushing = undefined;
       });
@@ -23,7 +23,7 @@ export class LogFlush {
   }
 }
 
-// SQLite holds no lock on this file, so that closing it here releases none.
+// SQLite holds no lock on this file, so closing it here releases none.
 async function flushed(file: string): Promise<void> {
   const log = await open(file);
   try {

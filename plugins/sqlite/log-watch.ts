@@ -1,16 +1,16 @@
 import { type FSWatcher, watch } from "node:fs";
 import { performance } from "node:perf_hooks";
 
-/** Between two looks where the file system reports no changes, or not all of them, ms. */
+/** Interval of checks where the file system reports no or not all changes, ms. */
 const seldom = 1_000;
 
 /**
- * Looks whether another process has written: when the write-ahead log changes, and once a second anyway. After a look that found
- * something, the next one waits `pace` ms. Looks after our own writes find nothing and are cheap, so they wait for nothing.
- * Polling would wake an idle service, which costs more than the look itself.
+ * Checks whether another process has written: when the write-ahead log changes, and once a second anyway. After a check that found
+ * something, the next one waits `pace` ms. Checks after our own writes find nothing and are cheap, so they are not delayed. Polling would
+ * wake an idle service, which costs more than the check.
  */
 export class LogWatch {
-  /** Whether there was a change. */
+  /** Returns whether there was a change. */
   readonly #look: () => boolean;
   #pace: number;
   #watcher: FSWatcher | undefined;
@@ -23,7 +23,7 @@ export class LogWatch {
     this.#look = look;
   }
 
-  /** Of a connection that was just opened: an earlier log may have been removed. */
+  /** Called with a newly opened connection: an earlier log may have been removed. */
   open(file: string): void {
     this.close();
     try {
@@ -31,14 +31,14 @@ export class LogWatch {
       this.#watcher.on("error", this.#onError);
       this.#poll(seldom);
     } catch {
-      // No log (the database is in memory), or the system has no watches left.
+      // No log (an in-memory database), or the system has no watches left.
       this.#poll(this.#pace);
     }
-    // What was written before it watched.
+    // Covers what was written before watching started.
     this.#soon = setTimeout(this.#now, this.#pace).unref();
   }
 
-  /** Changes how soon after a change the next one is seen. */
+  /** Changes how soon the next change is seen. */
   hurry(pace: number): void {
     this.#pace = pace;
     if (this.#watcher === undefined) this.#poll(pace);

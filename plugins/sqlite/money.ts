@@ -51,7 +51,7 @@ interface AccountRow {
   readonly level: number;
 }
 
-/** An account within a transaction: as it was read, if it was, and what has changed since. */
+/** An account within a transaction: the row if it was read, and the changes since. */
 interface Touched {
   row: AccountRow | undefined;
   nanos: number;
@@ -61,20 +61,20 @@ interface Touched {
 }
 
 /**
- * What one transaction does to sums and accounts. Its runs mostly share them, so each is read and written once, by `write` at the
- * end of the transaction.
+ * Collects a transaction's changes to sums and accounts. Its runs mostly share them, so each is read and written once, by `write` at the
+ * end.
  */
 export class Ledger {
   readonly #ask: Statements;
   readonly #accounts = new Map<string, Touched>();
-  /** By their keys. */
+  /** Sums by their keys. */
   readonly #usage = new Map<string, number[]>();
 
   constructor(ask: Statements) {
     this.#ask = ask;
   }
 
-  /** With the append whose events it is about. `id`: of the run's row. */
+  /** Called with the append whose events are billed. `id`: of the run's row. */
   bill(id: number, { usage, spent, release }: Billed): void {
     for (const entry of usage) this.#use(entry);
     for (const { account, nanos, tokens } of spent) {
@@ -112,7 +112,7 @@ export class Ledger {
     for (const [account, { nanos, tokens, heldNanos, heldTokens }] of this.#accounts)
       if (nanos !== 0 || tokens !== 0 || heldNanos !== 0 || heldTokens !== 0)
         this.#ask.run(change, nanos, tokens, heldNanos, heldTokens, account);
-    for (const [name, sums] of this.#usage) this.#ask.run(addUsage, ...(JSON.parse(name) as string[]), ...sums); // written below
+    for (const [name, sums] of this.#usage) this.#ask.run(addUsage, ...(JSON.parse(name) as string[]), ...sums); // Written below.
   }
 
   #use(entry: UsageEntry): void {

@@ -3,12 +3,12 @@ import { LogFlush } from "./log-flush.ts";
 import type { ThreadData } from "./protocol.ts";
 import { type Asked, StoreThread, type ThreadListener } from "./store-thread.ts";
 
-/** What the journal works with, and what a simulation replaces. */
+/** What the journal depends on, and a simulation replaces. */
 export interface Parts {
   readonly connect: (options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) => Asked;
-  /** A number that nobody else has. */
+  /** Returns a number that nobody else has. */
   readonly fresh: () => number;
-  /** Writes the log of a file to the disk ahead of time. */
+  /** Syncs a file's log to disk ahead of time. */
   readonly flush?: (file: string) => LogFlush;
 }
 

@@ -28,18 +28,18 @@ import type {
 export interface AppendColumns {
   readonly runs: readonly string[];
   readonly epochs: readonly number[];
-  /** The heads they continue, and their new heads. */
+  /** The heads they continue from, and their new heads. */
   readonly bases: readonly number[];
   readonly heads: readonly number[];
   /** JSON lines; empty without events. */
   readonly bodies: readonly string[];
-  /** Change in the number of open questions, by index, where there is one. */
+  /** Changes in the number of open questions, by index. */
   readonly asks: ReadonlyMap<number, number>;
   /** Appends that end the ownership, by index. */
   readonly ends: ReadonlyMap<number, AttemptEnd>;
   /** Digests of runs that end, by index. */
   readonly digests: ReadonlyMap<number, DigestRow>;
-  /** What events used and cost, by index. */
+  /** Usage and cost of events, by index. */
   readonly billed: ReadonlyMap<number, Billed>;
 }
 
@@ -55,7 +55,7 @@ export interface DigestRow {
   readonly text: string | null;
 }
 
-/** `value`: what a sorted list is sorted by. */
+/** `value`: the sort key of a sorted list. */
 export type ListedRow = StoredRow & { readonly id: number; readonly value?: number };
 
 export interface AttemptEnd {
@@ -86,7 +86,7 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
   readonly cancelled: 0 | 1;
   readonly head: number;
   readonly asking: number;
-  /** Split into records, so that a page of a long run is read without the rest: events first to last as JSON lines. */
+  /** Split into records of JSON lines (events first to last), so that a page of a long run can be read without the rest. */
   readonly records: readonly { readonly first: number; readonly last: number; readonly body: string }[];
   readonly signals: readonly SignalRow[];
   readonly wires: readonly WireRow[];
@@ -114,19 +114,19 @@ export interface NewSignalRow {
   readonly body: string;
 }
 
-/** Ended runs that are older, up to an id, or named. */
+/** Ended runs to remove: older ones, up to an id, or named. */
 export interface Prunable {
   readonly olderThan: number | undefined;
   readonly upTo: number | undefined;
   readonly runs: readonly string[];
 }
 
-/** Where the removal of records is. */
+/** Progress of removing records. */
 export interface Sweep {
-  /** Random, to tell it from other prunes. */
+  /** Random, to distinguish it from other prunes. */
   readonly sweeper: number;
   readonly after: number;
-  /** The last record to look at; undefined when the few runs are followed instead. */
+  /** The last record to examine; undefined when few runs are followed individually instead. */
   readonly upTo: number | undefined;
 }
 
@@ -144,20 +144,20 @@ export interface Operations {
   signal(run: string, row: NewSignalRow): "unknown" | "ignored" | "stored" | "woken";
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
-  /** `cut`: the page has fewer rows than were found, because of their size. */
+  /** `cut`: the page has fewer rows than found, because of their size. */
   workers(): WorkerRow[];
   backlog(): BacklogRow[];
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
-  /** The reason, if it was refused. */
+  /** Returns the reason if it was refused. */
   restore(row: RestoreRow): string | undefined;
   /** The id up to which ended runs are beyond the newest `keep`. */
   pruneBoundary(keep: number): number;
-  /** Removes some runs, but for their records; returns how many. */
+  /** Removes some runs, except for their records; returns how many. */
   doomSome(which: Prunable, sweeper: number): number;
   beginSweep(sweeper: number, whose: "all" | "own"): Sweep | undefined;
-  /** Removes some records of doomed runs; undefined when none is left. */
+  /** Removes some records of doomed runs; undefined when none are left. */
   sweepSome(sweep: Sweep): Sweep | undefined;
-  /** After runs were removed by name: takes what they left out of the log of the file too. False: a reader was in the way. */
+  /** After removing runs by name: also removes their content from the file's log. False: a reader was in the way. */
   forgetLog(): boolean;
   /** Copies the log into the file, as far as no reader is in the way. */
   checkpoint(): void;
@@ -169,17 +169,17 @@ export interface Operations {
   balances(accounts: readonly string[]): Balance[];
   keepWire(run: string, row: WireRow): void;
   wire(run: string): WireRow[];
-  /** Whether it is there; the run uses it then. */
+  /** Returns whether it exists; the run then uses it. */
   useBlob(run: string, hash: string): boolean;
-  /** Without waiting for the disk: `putBlob` does. */
+  /** Does not wait for the disk; `putBlob` does. */
   putBlobPart(hash: string, part: number, bytes: Uint8Array): void;
-  /** With `parts`, its bytes were put before. */
+  /** With `parts`, its bytes were already stored. */
   putBlob(run: string, hash: string, blob: BlobRow): void;
   blob(hash: string): BlobRow | undefined;
   blobPart(hash: string, part: number): Uint8Array | undefined;
   blobsOf(run: string): string[];
   getValue(space: string, key: string): KeyValue | undefined;
-  /** `fresh`: the version it gets. */
+  /** `fresh`: the new version. */
   putValue(space: string, entry: KeyValue, fresh: number): boolean;
   removeValue(space: string, key: string, version: number): boolean;
   listValues(space: string, range: Required<KeyRange>): KeyValue[];
@@ -201,7 +201,7 @@ export interface ThreadOptions {
 }
 
 export interface ThreadData extends ThreadOptions {
-  /** `reads`: a second thread with a connection of its own, which only reads. `log`: a third, which copies the log into the file. */
+  /** `reads`: a second thread with its own, read-only connection. `log`: a third, which copies the log into the file. */
   readonly role: "all" | "reads" | "log";
   /** See `pageBytes` of venturi/plugin. */
   readonly pageBytes: number;
@@ -217,20 +217,20 @@ export type Reply =
   | { readonly id: number; readonly value: unknown }
   /** `permanent`: no retry can succeed. */
   | { readonly id: number; readonly failure: string; readonly permanent: boolean }
-  /** Why the file at the path is no longer the open one; undefined when it is again. */
+  /** Why the file at the path is no longer the open one; undefined once it is again. */
   | { readonly loss: string | undefined }
-  /** The file was of an earlier version. */
+  /** The file was migrated from an older version. */
   | { readonly migrated: { readonly from: number; readonly to: number } }
   /** Another process has written. */
   | { readonly changed: Changes }
-  /** There is enough in the log to be copied into the file. */
+  /** The log is large enough to be copied into the file. */
   | { readonly grown: true };
 
-/** What another process may have left for this one. */
+/** Changes by another process that may concern this one. */
 export interface Changes {
   readonly work: boolean;
   /** Runs with new signals. */
   readonly signals: readonly string[];
-  /** Runs with new events, if they are watched; undefined when they are too many to name. */
+  /** Runs with new events, if watched; undefined when there are too many to name. */
   readonly events: readonly string[] | undefined;
 }

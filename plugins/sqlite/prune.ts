@@ -12,7 +12,7 @@ export async function prune(
   const upTo = keep === undefined ? undefined : await thread.ask("pruneBoundary", keep);
   const which = { olderThan, upTo, runs };
   const count = await pruneInSteps(options, () => thread.ask("doomSome", which, sweeper));
-  // Who removes a run by name does not wait for what retention has to remove.
+  // Removing runs by name does not wait for retention's work.
   let sweep = await thread.ask("beginSweep", sweeper, runs.length > 0 ? "own" : "all");
   await pruneInSteps(options, async () => {
     sweep = sweep && (await thread.ask("sweepSome", sweep));
@@ -22,7 +22,7 @@ export async function prune(
   return count;
 }
 
-/** What was removed by name is gone from the log of the file too; until then a copy of it would still have it. */
+/** Removes erased content from the file's log too; until then a copy of the file would still contain it. */
 async function forgetLog(thread: Asked, log: Log): Promise<void> {
   for (let tries = 0; tries < 20; tries++) {
     if (await thread.ask("forgetLog")) return;

@@ -3,16 +3,16 @@ import type { Prunable, Sweep } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
 
-/** How long a step may take, ms: every append waits for it. Of records only half as long, because the commit takes the other half. */
+/** Maximum duration of a step, ms, because every append waits for it. Half for records, since their commit takes the other half. */
 const stepMs = 8;
 const sweepMs = 4;
-/** Most runs whose records are looked up; the records of more are found by reading all. */
+/** Up to this many runs, records are looked up; for more, all records are read. */
 const few = 64;
 /** Records removed by one statement. */
 const atOnce = 500;
 const most = 20_000;
 
-/** What is left of a removed run's key: it may be a person's name. The length keeps ("a", "b c") and ("a b", "c") apart. */
+/** What remains of a removed run's key, hashed because it may be a person's name. The length keeps ("a", "b c") and ("a b", "c") apart. */
 export const keyName = (tenant: string, key: string): string =>
   createHash("sha256").update(`${tenant.length} ${tenant} ${key}`).digest("base64url");
 
@@ -25,14 +25,13 @@ interface Ended {
 }
 
 /**
- * Removes runs in two passes. First they disappear, all but their records; then the records are removed in the order they are in
- * the file. Records of runs that streamed side by side share pages: run by run, each page would be written once for every run it
- * holds. What is left to remove is in the table `doomed`, so the next prune goes on where one was interrupted. The caller has a
- * transaction open.
+ * Removes runs in two passes. First the runs disappear, except for their records; then the records are removed in file order. Records of
+ * concurrent runs share pages: removing run by run would write each page once per run on it. What is left to remove is in the table
+ * `doomed`, so an interrupted prune is continued by the next. The caller holds a transaction open.
  */
 export class Pruning {
   readonly #ask: Statements;
-  /** Ids covered by the next statement; adapted to what a step may take. */
+  /** Ids covered by the next statement; adapted to the step's time. */
   #stretch = atOnce;
 
   constructor(ask: Statements) {
@@ -44,14 +43,14 @@ export class Pruning {
     return this.#ask.get<{ id: number }>(sql.findBoundary, keep)?.id ?? 0;
   }
 
-  /** Removes some of the runs, but for their records; returns how many. */
+  /** Removes some of the runs, except for their records; returns how many. */
   doom(which: Prunable, sweeper: number, limit: number): number {
     const until = performance.now() + stepMs;
     let count = 0;
     for (const { id, tail, run, tenant, key } of this.#find(which, limit)) {
       if (count > 0 && performance.now() > until) break;
       for (const statement of sql.deleteRun) this.#ask.run(statement, id);
-      // Last, because a full file has no room for it before.
+      // Last, because a full file has no room for it earlier.
       this.#ask.run(sql.doom, id, tail, sweeper);
       if (key !== null) this.#ask.run(sql.rememberKey, keyName(tenant, key), run);
       count += 1;
@@ -59,14 +58,14 @@ export class Pruning {
     return count;
   }
 
-  /** With `all` it takes over what another process or an earlier prune has left, too. */
+  /** With `all`, also takes over what another process or an earlier prune left. */
   begin(sweeper: number, whose: "all" | "own"): Sweep | undefined {
     if (whose === "all") this.#ask.run(sql.adoptDoomed, sweeper);
     const { runs = 0, tail = 0 } = this.#ask.get<{ runs: number; tail: number }>(sql.countDoomed, sweeper) ?? {};
     return runs === 0 ? undefined : { sweeper, after: 0, upTo: runs <= few ? undefined : tail };
   }
 
-  /** Removes some of the records; undefined when none is left. */
+  /** Removes some of the records; undefined when none are left. */
   sweep({ sweeper, after, upTo }: Sweep): Sweep | undefined {
     if (upTo === undefined) return this.#sweepRuns(sweeper) ? { sweeper, after, upTo } : undefined;
     const next = this.#ask.get<{ id: number | null }>(sql.findNextRecord, after)?.id ?? undefined;
@@ -84,7 +83,7 @@ export class Pruning {
     return { sweeper, after: last, upTo };
   }
 
-  /** Back from the last record of each; the place is kept, so that a long run takes several steps. */
+  /** Works back from each run's last record; the position is stored, so that a long run takes several steps. */
   #sweepRuns(sweeper: number): boolean {
     const until = performance.now() + stepMs;
     while (performance.now() < until) {

@@ -164,7 +164,7 @@ export const migrations: readonly string[] = [
   )) WHERE state <> 'done';
   CREATE INDEX runs_asking ON runs (id) WHERE asking > 0;
   `,
-  // Views of ended runs: `venturi reindex` writes those of runs that ended before. The text itself is not kept twice.
+  // Digests of ended runs; `venturi reindex` writes those of runs that ended before. The text itself is not stored twice.
   `
   CREATE TABLE digests (
     run INTEGER PRIMARY KEY,
@@ -176,15 +176,15 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE VIRTUAL TABLE search USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
   `,
-  // Failures are few among many runs: without it a list of them reads all.
+  // Failures are rare: without this index, listing them would read all runs.
   "CREATE INDEX runs_failed ON runs (id) WHERE outcome = 'failed'",
-  // Ended runs by duration and by cost. Runs without a cost are not in its index.
+  // Ended runs by duration and by cost. Runs without a cost are not in that index.
   `
   ALTER TABLE digests ADD COLUMN cost REAL;
   CREATE INDEX digests_ms ON digests (ms);
   CREATE INDEX digests_cost ON digests (cost) WHERE cost IS NOT NULL;
   `,
-  // Runs that are gone but for their records, with the last of them, and who is removing those.
+  // Removed runs whose records remain, with the last record and who is removing them.
   "CREATE TABLE doomed (run INTEGER PRIMARY KEY, tail INTEGER NOT NULL, sweeper INTEGER NOT NULL) STRICT",
   // Large blobs in pieces, each written in a transaction of its own, so that appends get their turn in between.
   `
@@ -198,7 +198,7 @@ export const migrations: readonly string[] = [
     UNIQUE (hash, part)
   ) STRICT;
   `,
-  // Small values of plugins; the version is drawn anew with every write.
+  // Small values for plugins; the version changes with every write.
   `
   CREATE TABLE key_values (
     space TEXT NOT NULL,
@@ -208,7 +208,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (space, key)
   ) STRICT, WITHOUT ROWID;
   `,
-  // What generations used, in sums that outlive their runs; accounts of budgets, and what runs hold of them.
+  // Usage of generations in sums that outlive their runs; budget accounts, and what runs hold of them.
   `
   CREATE TABLE usage (
     day TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, "key" TEXT NOT NULL, "user" TEXT NOT NULL,
@@ -234,13 +234,13 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (run, account)
   ) STRICT, WITHOUT ROWID;
   `,
-  // Runs that were stopped are not failed ones.
+  // Cancelled runs did not fail.
   `
   UPDATE runs SET outcome = 'cancelled'
     WHERE outcome = 'failed' AND id IN (SELECT run FROM digests WHERE code = 'stream_interrupted');
   CREATE INDEX runs_cancelled ON runs (id) WHERE outcome = 'cancelled';
   `,
-  // Keys of removed runs, as hashes: for a day a repeated request is answered with the run it had.
+  // Hashed keys of removed runs: for a day, a repeated request is answered with the removed run's id.
   `
   CREATE TABLE removed_keys (name TEXT PRIMARY KEY, run TEXT NOT NULL, removed_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX removed_keys_at ON removed_keys (removed_at);
@@ -250,10 +250,10 @@ export const migrations: readonly string[] = [
 /** "vntr": identifies a file as our journal before anything is written to it. */
 const applicationId = 0x766e7472;
 
-/** A file that is not ours to use; the message is for people. */
+/** A file that cannot be used as a journal; the message is for people. */
 export class UnusableFile extends Error {}
 
-/** Returns the version the file had, when it was an earlier one; a new file has none. */
+/** Returns the file's previous version if it was an older one; undefined for a new file. */
 export function migrate(database: DatabaseSync): number | undefined {
   if (versionOf(database) === migrations.length) return undefined;
   database.exec("BEGIN IMMEDIATE");
@@ -271,7 +271,7 @@ export function migrate(database: DatabaseSync): number | undefined {
 }
 
 function versionOf(database: DatabaseSync): number {
-  // In one statement: another process may migrate between two.
+  // In one statement: another process might migrate between two.
   const row = database.prepare(state).get();
   const version = Number(row?.version);
   if (Number(row?.application) !== applicationId && (row?.application !== 0 || version !== 0 || row?.tables !== 0)) {

@@ -61,7 +61,7 @@ export const countOpen = `SELECT count(*) AS open FROM runs
   WHERE tenant = ? AND caller = ? AND state <> 'done' AND state <> 'waiting'`;
 export const insertRequest = "INSERT INTO requests (run, request) VALUES (?, ?)";
 
-/** Under an epoch without an owner: it was written elsewhere. */
+/** With an epoch but no owner: it was written elsewhere. */
 export const restoreRun = `INSERT INTO runs
     (run, tenant, session, agent, caller, revision, state, outcome, epoch, head, asking, signals, cancelled, created_at, updated_at, ended_at)
   VALUES (:run, :tenant, :session, :agent, :caller, :revision, :state, :outcome, 1, :head, :asking, :signals, :cancelled, ${now}, ${now},
@@ -74,10 +74,9 @@ export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 
 export const wake = `UPDATE runs SET state = 'ready', wake_at = NULL WHERE wake_at <= ${now} AND state = 'waiting'`;
 
 /**
- * SQLite uses a partial index only where its condition stands in the statement: `state <> 'done'`, though it follows from the rest.
- * Without the index these would read every ended run.
- *
- * A lease in the future was left by a clock that was set back; it counts as expired, or it would last for ever.
+ * SQLite uses a partial index only if its condition is in the statement (`state <> 'done'`), even where it follows from the rest. Without
+ * the index these would read every ended run. A lease in the future was left by a clock that was set back; it counts as expired, or it
+ * would last forever.
  */
 export const findClaimable = `SELECT r.id, q.request FROM runs r INDEXED BY runs_open JOIN requests q ON q.run = r.id
   WHERE r.state <> 'done' AND r.state IN ('ready', 'running')
@@ -100,7 +99,7 @@ export const listWorkers = `SELECT w.worker, ${now} - w.seen_at AS silentMs,
     (SELECT count(*) FROM runs r INDEXED BY runs_open WHERE r.state <> 'done' AND r.state = 'running' AND r.worker = w.worker) AS runs
   FROM workers w WHERE w.seen_at > ${now} - 3600000 OR runs > 0 ORDER BY w.seen_at DESC LIMIT 1000`;
 
-/** A question of a called agent is asked again by the run that called it: only the first run of each family counts. */
+/** A called agent's question is asked again by its calling run, so only the first run of each family counts. */
 export const countBacklog = `SELECT r.agent, r.state, count(*) AS runs,
     sum(CASE WHEN r.asking > 0 AND (SELECT json_extract(q.request, '$.parent') FROM requests q WHERE q.run = r.id) IS NULL
       THEN r.asking ELSE 0 END) AS asking
@@ -141,7 +140,7 @@ export function listRuns(query: ListQuery): string {
     query.state !== undefined && "r.state = :state",
     query.state !== undefined && query.state !== "done" && "r.state <> 'done'",
     query.outcome !== undefined && "r.outcome = :outcome",
-    // As a literal, which the index of failed runs needs.
+    // A literal, which the partial index of failed runs needs.
     query.outcome === "failed" && "r.outcome = 'failed'",
     query.outcome === "cancelled" && "r.outcome = 'cancelled'",
     query.waiting === true && `r.state <> 'done' AND ${waits}`,
@@ -164,8 +163,7 @@ export function listRuns(query: ListQuery): string {
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const order =
     query.sort === undefined ? `r.id ${query.oldestFirst ? "ASC" : "DESC"}` : `${sorts[query.sort]} DESC, d.run DESC`;
-  // Runs that wait are few of many, which SQLite does not know. Sorted ones are read from the digests, so that their index gives the
-  // order.
+  // Waiting runs are few among many, which SQLite does not know. Sorted lists read the digests, whose index gives the order.
   const from =
     query.sort === undefined
       ? joined.replace("runs r", query.waiting === true ? "runs r INDEXED BY runs_open" : "runs r")
@@ -185,7 +183,7 @@ export const findNamed = `${ended} AND run IN (SELECT value FROM json_each(:runs
 export const findOld = `${ended} AND ended_at < ${now} - :olderThan LIMIT :limit`;
 export const findUpTo = `${ended} AND id <= :upTo LIMIT :limit`;
 export const findBoundary = "SELECT id FROM runs WHERE state = 'done' ORDER BY id DESC LIMIT 1 OFFSET ?";
-/** All but the records. */
+/** Everything except the records. */
 export const deleteRun = [
   "DELETE FROM signals WHERE run = ?",
   "DELETE FROM wires WHERE run = ?",
@@ -196,7 +194,7 @@ export const deleteRun = [
   "DELETE FROM runs WHERE id = ?",
 ];
 export const doom = "INSERT INTO doomed (run, tail, sweeper) VALUES (?, ?, ?)";
-/** `keyMemory` of the port, which the thread of the store does not load. */
+/** `keyMemory` of the port, which the store's thread does not load. */
 const keyMemory = 86_400_000;
 export const rememberKey = `INSERT OR REPLACE INTO removed_keys (name, run, removed_at) VALUES (?, ?, ${now})`;
 export const findRemovedKey = `SELECT run FROM removed_keys WHERE name = ? AND removed_at > ${now} - ${keyMemory}`;
@@ -207,7 +205,7 @@ export const forgetDoomed = "DELETE FROM doomed WHERE sweeper = ?";
 export const forgetDoomedRun = "DELETE FROM doomed WHERE run = ?";
 export const findDoomed = "SELECT run, tail FROM doomed WHERE sweeper = ? LIMIT 1";
 export const moveTail = "UPDATE doomed SET tail = ? WHERE run = ?";
-/** Record ids are used again, run ids are not. */
+/** Record ids are reused, run ids are not. */
 export const walkBack = `WITH RECURSIVE back (id, previous) AS (
     SELECT id, previous FROM records WHERE id = :tail AND run = :run
     UNION ALL SELECT r.id, r.previous FROM back JOIN records r ON r.id = back.previous AND r.run = :run LIMIT :limit
@@ -233,7 +231,7 @@ export const touchBlob = `UPDATE blobs SET put_at = ${now} WHERE hash = ? RETURN
 export const insertBlob = `INSERT INTO blobs (hash, put_at, parts, bytes) VALUES (?, ${now}, ?, coalesce(?, x''))`;
 export const insertBlobPart = `INSERT INTO blob_parts (hash, part, put_at, bytes) VALUES (?, ?, ${now}, ?)
   ON CONFLICT (hash, part) DO UPDATE SET put_at = excluded.put_at`;
-/** Nobody uses it: one left behind is pruned. */
+/** Used by nobody; one left behind is pruned. */
 export const insertTrial = `INSERT INTO blobs (hash, put_at, bytes) VALUES ('trial', ${now}, zeroblob(?)) ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes`;
 export const deleteTrial = "DELETE FROM blobs WHERE hash = 'trial'";
 export const useBlob = "INSERT OR IGNORE INTO blob_uses (run, hash) VALUES (?, ?)";
@@ -249,8 +247,8 @@ export const forgetBlobs = [
 ];
 
 /**
- * Runs behind others of their session are ready too, but nothing to claim. Bounded, because it is asked after every commit of
- * another process; the poll finds what is beyond.
+ * Runs queued behind others of their session are ready but not claimable. Bounded, because it runs after every commit of another process;
+ * polling finds the rest.
  */
 export const findWork = `SELECT EXISTS (
     SELECT 1 FROM (
@@ -270,6 +268,6 @@ export const getValue = "SELECT key, value, version FROM key_values WHERE space 
 export const insertValue = "INSERT OR IGNORE INTO key_values (space, key, version, value) VALUES (?, ?, ?, ?)";
 export const updateValue = "UPDATE key_values SET version = ?, value = ? WHERE space = ? AND key = ? AND version = ?";
 export const removeValue = "DELETE FROM key_values WHERE space = ? AND key = ? AND version = ?";
-/** Its keys are compared byte by byte, which is the order of the port. */
+/** Keys are compared byte by byte, the order the port requires. */
 export const listValues = `SELECT key, value, version FROM key_values WHERE space = :space AND key > :after
   AND substr(key, 1, length(:prefix)) = :prefix AND key >= :prefix ORDER BY key LIMIT :limit`;

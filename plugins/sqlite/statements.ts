@@ -17,16 +17,16 @@ export class Statements {
   }
 
   get<T>(text: string, ...values: SQLInputValue[]): T | undefined {
-    return this.#statement(text).get(...values) as T | undefined; // the statement's columns are T's fields
+    return this.#statement(text).get(...values) as T | undefined; // The statement's columns are T's fields.
   }
 
   all<T>(text: string, values: Record<string, SQLInputValue>): T[] {
-    return this.#statement(text).all(values) as T[]; // the statement's columns are T's fields
+    return this.#statement(text).all(values) as T[]; // The statement's columns are T's fields.
   }
 
   /** Row by row, for a reader that may stop early. */
   each<T>(text: string, values: Record<string, SQLInputValue>): Iterable<T> {
-    return this.#statement(text).iterate(values) as Iterable<T>; // the statement's columns are T's fields
+    return this.#statement(text).iterate(values) as Iterable<T>; // The statement's columns are T's fields.
   }
 
   #statement(text: string): StatementSync {

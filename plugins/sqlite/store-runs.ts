@@ -6,7 +6,7 @@ import { keyName } from "./pruning.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
 
-// Steps of the store about one run, each within its caller's transaction.
+// Steps of the store on one run, each within its caller's transaction.
 
 export function enqueue(ask: Statements, row: EnqueueRow): Enqueued {
   const known = row.key === null ? undefined : byKey(ask, row.tenant, row.key);
@@ -29,7 +29,7 @@ export function enqueue(ask: Statements, row: EnqueueRow): Enqueued {
     : { kind: "stored", work: true };
 }
 
-/** The run that has the key, or had it and was removed. */
+/** The run that has this key, or had it before it was removed. */
 function byKey(ask: Statements, tenant: string, key: string): { run: string } | undefined {
   return ask.get(sql.findKey, tenant, key) ?? ask.get(sql.findRemovedKey, keyName(tenant, key));
 }
@@ -68,7 +68,7 @@ export function addSignal(
   return counted?.state === "ready" ? "woken" : "stored";
 }
 
-/** Why not, where it cannot be stored. */
+/** Returns the reason if it cannot be stored. */
 export function restore(ask: Statements, appends: Appends, row: RestoreRow): string | undefined {
   if (ask.get(sql.findRun, row.run)) return `the run ${row.run} already exists`;
   if (row.session !== null && ask.get(sql.findOpenInSession, row.tenant, row.session)) {

@@ -11,15 +11,15 @@ interface Pending {
 
 export interface ThreadListener {
   changed(changes: Changes): void;
-  /** Why the file is no longer the open one; undefined when it is again. */
+  /** Why the file is no longer the open one; undefined once it is again. */
   loss(reason: string | undefined): void;
-  /** The file was of an earlier version. */
+  /** The file was migrated from an older version. */
   migrated(from: number, to: number): void;
-  /** There is enough in the log to be copied into the file. */
+  /** The log is large enough to be copied into the file. */
   grown(): void;
 }
 
-/** Who carries out the journal's operations. */
+/** Executes the journal's operations. */
 export interface Asked {
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>>;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export class StoreThread implements Asked {
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>> {
     const op = `journal.${operation}`;
     if (this.#closed) return Promise.reject(new VenturiError(op, "journal_failed", "the journal has been closed"));
-    return this.#send(op, operation, args) as Promise<ReturnType<Operations[O]>>; // typed by Operations
+    return this.#send(op, operation, args) as Promise<ReturnType<Operations[O]>>; // Typed by `Operations`.
   }
 
   async close(): Promise<void> {
@@ -59,7 +59,7 @@ export class StoreThread implements Asked {
     return new Promise((resolve, reject) => {
       const id = ++this.#next;
       this.#worker ??= this.#start();
-      // Throws for what cannot be cloned, before anything waits for a response.
+      // Throws for values that cannot be cloned, before anything waits for a response.
       this.#worker.postMessage({ id, operation, args }, operation === "putBlobPart" ? handedOver(args) : []);
       this.#pending.set(id, { op, resolve, reject });
     });
@@ -68,7 +68,7 @@ export class StoreThread implements Asked {
   #start(): Worker {
     const worker = new Worker(new URL("./thread.js", import.meta.url), {
       workerData: { ...this.#options, pageBytes } satisfies ThreadData,
-      // Not this process's: some (--input-type) make no sense for a file.
+      // Without this process's flags: some (--input-type) make no sense for a file.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     worker.on("message", (reply: Reply) => this.#receive(reply));
@@ -105,6 +105,6 @@ export class StoreThread implements Asked {
   }
 }
 
-/** The memory of bytes that were copied for the thread: a second copy would take as long again. */
+/** Transfers the memory of bytes copied for the thread: a second copy would take as long again. */
 const handedOver = (args: readonly unknown[]): ArrayBuffer[] =>
   args.flatMap((arg) => (arg instanceof Uint8Array ? [arg.buffer as ArrayBuffer] : []));

@@ -45,7 +45,7 @@ import { Statements } from "./statements.ts";
 import { addSignal, auditParameters, claim, enqueue, listParameters, putBlob, restore, useBlob } from "./store-runs.ts";
 import { WriteLock } from "./write-lock.ts";
 
-/** Most runs that one step of a prune removes. */
+/** Maximum runs removed per prune step. */
 const pruneStep = 500;
 
 /** The journal's rules on one connection. Every method is one transaction, begun IMMEDIATE. */
@@ -220,7 +220,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   putBlobPart(hash: string, part: number, bytes: Uint8Array): void {
-    // The log is written in order: once the commit of the blob itself is on the disk, its parts are.
+    // The log is written in order: once the blob's own commit is on disk, so are its parts.
     this.#database.exec("PRAGMA synchronous = NORMAL");
     try {
       this.#write(() => this.#ask.run(sql.insertBlobPart, hash, part, bytes));
@@ -268,7 +268,7 @@ export class Store implements Omit<Operations, "close"> {
   /** A write transaction: a file locked by another process can still be read. */
   ping(bytes?: number): void {
     if (bytes === undefined) return this.#write(() => {});
-    // New pages, as a run takes them; an empty transaction writes none, and one row again and again takes no room.
+    // Needs new pages, as a run would: an empty transaction writes none, and rewriting one row takes no space.
     this.#write(() => this.#ask.run(sql.insertTrial, bytes));
     this.#write(() => this.#ask.run(sql.deleteTrial));
   }
@@ -277,7 +277,7 @@ export class Store implements Omit<Operations, "close"> {
     this.#changes.watchEvents(events);
   }
 
-  /** What another process may have left for this one since the last call. */
+  /** Changes by other processes since the last call. */
   changes(): Changes {
     return this.#changes.look();
   }

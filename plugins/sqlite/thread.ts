@@ -10,9 +10,9 @@ import { migrate, migrations } from "./schema.ts";
 import { dropStatistics, hasStatistics } from "./statistics.ts";
 import { Store } from "./store.ts";
 
-/** Interval of checks that the file at the path is the open one, ms. Writes check it, too. */
+/** Interval of checks that the file at the path is still the open one, ms. Writes check it too. */
 const guardEvery = 500;
-/** How soon other processes' writes are looked at while someone reads along, ms. */
+/** How soon other processes' writes are noticed while somebody follows them, ms. */
 const readAlong = 10;
 /** Reads still work wherever the file is now. */
 const reads: ReadonlySet<Operation> = new Set([
@@ -78,7 +78,7 @@ function serve(port: MessagePort, options: ThreadData): void {
         watching.hurry(watchesEvents ? Math.min(options.watch, readAlong) : options.watch);
       }
       if (!reads.has(request.operation)) identity.check();
-      const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // the sender is typed by Operations
+      const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // The sender is typed by `Operations`.
       const value = method.apply(target, [...request.args]);
       identity.learn();
       return { id: request.id, value };
@@ -99,14 +99,14 @@ function serve(port: MessagePort, options: ThreadData): void {
       // Left by another process that has just written.
       if (hasStatistics(open.database)) shut();
     } catch {
-      // a lost wake-up costs its reader a second; the next request reports the error
+      // A lost wake-up costs its reader a second; the next request reports the error.
     }
     return true;
   });
 
   port.on("message", (request: Request) => {
     const reply = answer(request);
-    // Bytes from the database are nobody else's: they are handed over, not copied.
+    // Bytes from the database have no other owner, so they are transferred instead of copied.
     const bytes = "value" in reply && reply.value instanceof Uint8Array ? [reply.value.buffer as ArrayBuffer] : [];
     port.postMessage(reply, bytes);
     if (options.role === "all" && open?.log.isDueAfter(request.operation) === true)
@@ -138,7 +138,7 @@ function connect(options: ThreadData, migrated: (versions: { from: number; to: n
   }
 }
 
-/** The store in an open database, which it sets up. */
+/** Sets up an open database and returns its store. */
 export function storeIn(
   database: DatabaseSync,
   options: ThreadData,
@@ -156,17 +156,17 @@ export function storeIn(
   return new Store(database, options);
 }
 
-/** On a connection of its own, because it would keep what it has loaded. */
+/** On a separate connection, because a connection keeps the statistics it has loaded. */
 function forgetStatistics(options: ThreadData): void {
   if (options.file === ":memory:") return;
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
     dropStatistics(database);
   } catch {
-    // a file that is locked or unusable: opening it says so
+    // A locked or unusable file: opening it reports that.
   } finally {
     database.close();
   }
 }
 
-if (parentPort) serve(parentPort, workerData as ThreadData); // passed by StoreThread
+if (parentPort) serve(parentPort, workerData as ThreadData); // Passed by `StoreThread`.
