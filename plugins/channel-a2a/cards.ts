@@ -6,11 +6,11 @@ import type { Options } from "./options.ts";
 
 interface Place {
   readonly base: string;
-  /** Whether a key is needed to call the agent. */
+  /** Whether calling the agent requires a key. */
   readonly isLocked: boolean;
 }
 
-/** What agents say of themselves, signed where there is a key. */
+/** The agents' cards, signed if there is a key. */
 export class Cards {
   readonly #options: Options;
   readonly #key: KeyObject | undefined;
@@ -57,7 +57,7 @@ export class Cards {
     return this.#key === undefined ? card : { ...card, signatures: [await this.#sign(this.#key, card, root)] };
   }
 
-  /** A JSON Web Signature over the canonical form of the card (RFC 8785) without what is empty. */
+  /** A JSON Web Signature over the card's canonical form (RFC 8785) without empty fields. */
   async #sign(key: KeyObject, card: JsonObject, root: string): Promise<JsonObject> {
     const kid = this.#options.signing?.kid ?? "";
     const header = { alg: algorithmOf(key), typ: "JOSE", kid, jku: `${root}/jwks.json` };

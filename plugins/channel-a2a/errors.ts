@@ -1,7 +1,7 @@
 import { jsonRpcCodes, RpcError } from "venturi/internal";
 import { VenturiError } from "venturi/plugin";
 
-/** Codes of JSON-RPC and of A2A. */
+/** Error codes of JSON-RPC and A2A. */
 const codes = {
   TASK_NOT_FOUND: -32001,
   TASK_NOT_CANCELABLE: -32002,
@@ -21,7 +21,7 @@ export const invalidParams = (message: string): RpcError => new RpcError(jsonRpc
 
 export const noTask = (id: string): RpcError => a2aError("TASK_NOT_FOUND", `there is no task "${id.slice(0, 100)}"`);
 
-/** Refusals of the service keep their HTTP status: clients react to 401, 403, 429 and 503. */
+/** Errors of the service keep their HTTP status: clients react to 401, 403, 429 and 503. */
 export function asRpcError(thrown: unknown): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (!VenturiError.isInstance(thrown)) return new RpcError(jsonRpcCodes.internal, "internal error", { status: 500 });

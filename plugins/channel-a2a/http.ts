@@ -25,7 +25,7 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** A2A 1.0 over JSON-RPC: an agent has an address and a card of its own. */
+/** A2A 1.0 over JSON-RPC: each agent has its own address and card. */
 export async function mountA2a(host: Host, options: Options, context: PluginContext): Promise<void> {
   const { server } = host;
   const { prefix } = options;
@@ -62,9 +62,9 @@ export async function mountA2a(host: Host, options: Options, context: PluginCont
   );
 }
 
-const nameIn = ({ params }: FastifyRequest): string => (params as { agent: string }).agent; // by the route
+const nameIn = ({ params }: FastifyRequest): string => (params as { agent: string }).agent; // From the route.
 
-/** Agents that the caller may use; all of them where cards are public, as nobody knows then who asks. */
+/** Agents the caller may use; all of them if cards are public, since the caller is then unknown. */
 function visible(
   host: Host,
   options: Options,
@@ -83,7 +83,7 @@ async function receive(
   options: Options,
   { request, reply, context }: Exchange & { context: PluginContext },
 ) {
-  const caller = host.caller(request); // an unknown caller learns nothing, whatever it sent
+  const caller = host.caller(request); // First: an unknown caller learns nothing, whatever it sent.
   const { body } = request;
   if (!isJsonObject(body) || body.jsonrpc !== "2.0" || typeof body.method !== "string" || !isId(body.id)) {
     const error = new RpcError(jsonRpcCodes.invalidRequest, "this is no request of JSON-RPC 2.0");
@@ -126,7 +126,7 @@ async function receive(
 
 const isId = (id: unknown): id is string | number => typeof id === "string" || typeof id === "number";
 
-/** A client that names no version speaks 0.3, by the specification: its methods are not known here and it is told so. */
+/** By the specification, a client that names no version speaks 0.3, whose methods are not supported; the error says so. */
 function demandVersion(given: string | readonly string[] | undefined): void {
   if (given === undefined || given === "" || String(given).split(".")[0] === "1") return;
   throw a2aError("VERSION_NOT_SUPPORTED", `version ${String(given).slice(0, 20)} is not spoken here; 1.0 is`);

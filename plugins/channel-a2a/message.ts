@@ -5,13 +5,13 @@ import { inputOf, partsOf, textOf } from "./parts.ts";
 import { type Serving, taskRow } from "./serving.ts";
 import { contextOf } from "./task.ts";
 
-/** The run that a message is about, and from which event on there is news for its sender. */
+/** The run a message is about, and the event after which its sender needs updates. */
 export interface Taken {
   readonly run: string;
   readonly after: number;
 }
 
-/** A message: the start of a task, the answer to its question, or a word to one that is under way. */
+/** Handles a message: it starts a task, answers its question, or steers one in progress. */
 export async function takeMessage(serving: Serving, params: JsonObject): Promise<Taken> {
   const { message, configuration } = params;
   if (!isJsonObject(message)) throw invalidParams("message is missing");
@@ -41,7 +41,7 @@ async function begin({ runs, agent, trace }: Serving, message: JsonObject): Prom
     onDisconnect: "continue",
     ...trace,
   };
-  // A message that is sent again, after an answer was lost, is the task that it began.
+  // A repeated message, after a lost response, finds the task it began.
   const { run } = await runs.start(request, { key: `a2a:${agent.name}:${messageId}`.slice(0, 256) });
   return { run, after: 0 };
 }
@@ -71,7 +71,7 @@ async function goOn(serving: Serving, taskId: string, message: JsonObject): Prom
 const yes = new Set(["yes", "y", "ok", "okay", "approve", "approved", "accept", "accepted", "true"]);
 const no = new Set(["no", "n", "reject", "rejected", "decline", "declined", "deny", "denied", "cancel", "false"]);
 
-/** Nothing but a clear yes approves a call. */
+/** Only a clear yes approves a call. */
 function replyOf({ kind, schema }: PendingQuestion, text: string, data: JsonObject | undefined): Reply {
   const { call: _, approved, reason, arguments: changed, answer, ...content } = data ?? {};
   const why = typeof reason === "string" ? { reason } : {};

@@ -50,7 +50,7 @@ export const methods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** Until the task has ended or asks its client for something. */
+/** Waits until the task has ended or asks its client for something. */
 async function settled({ runs, gone, mayAnswer }: Serving, { run, after }: Taken): Promise<void> {
   for await (const batch of runs.follow(run, { after, signal: gone, channel: "a2a" })) {
     if (batch.some((event) => isTerminal(event))) return;
@@ -81,13 +81,13 @@ async function listTasks(serving: Serving, params: JsonObject): Promise<JsonObje
     if (isWanted(status) && (task.status as JsonObject).state !== status) continue;
     tasks.push(task);
   }
-  // A journal does not count: of several pages only the number on this one is known.
+  // Journals do not count, so only the number on this page is known.
   return { tasks, nextPageToken: page.cursor ?? "", pageSize: asked, totalSize: tasks.length };
 }
 
 const isWanted = (status: unknown): boolean => typeof status === "string" && status !== "TASK_STATE_UNSPECIFIED";
 
-/** What a journal can leave out by itself; the rest is left out of its page. */
+/** Filters the journal supports; the others are applied to its page. */
 const filters: Readonly<Record<string, Pick<RunsQuery, "outcome" | "waiting">>> = {
   TASK_STATE_COMPLETED: { outcome: "finished" },
   TASK_STATE_FAILED: { outcome: "failed" },

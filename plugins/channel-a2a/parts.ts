@@ -4,7 +4,7 @@ import { a2aError, invalidParams } from "./errors.ts";
 
 const mostParts = 100;
 
-/** A message's parts as the input of a run: values for the agent's inputs where it has some, everything else as said. */
+/** Converts a message's parts to a run's input: values for declared inputs, everything else as said. */
 export function inputOf(agent: AgentInfo, message: JsonObject): RunInput {
   const parts = partsOf(message);
   const takesValues = isJsonObject(agent.inputs?.properties) && Object.keys(agent.inputs.properties).length > 0;
@@ -50,7 +50,7 @@ function webAddress(url: string): string {
   throw invalidParams("the url of a part begins with https://");
 }
 
-/** The texts of a message, one below the other. */
+/** The message's texts, joined by line breaks. */
 export const textOf = (message: JsonObject): string =>
   partsOf(message)
     .map(({ text }) => (typeof text === "string" ? text : ""))

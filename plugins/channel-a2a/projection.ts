@@ -4,8 +4,8 @@ import type { Serving } from "./serving.ts";
 import { answerId, endStatus, type Ids, questionStatus, status } from "./task.ts";
 
 /**
- * Events of a run as updates of a task. The answer is one artifact that grows; a round that was taken back replaces it. What the
- * artifact finally is comes whole, so that it is the one that the task has.
+ * Converts a run's events to task updates. The answer is one artifact that grows; a retracted round replaces it. The final artifact is sent
+ * whole, identical to the one in the task.
  */
 export class TaskProjection {
   readonly #serving: Serving;
@@ -20,7 +20,7 @@ export class TaskProjection {
     this.#ids = ids;
   }
 
-  /** What a message that is no end says. */
+  /** Updates for an event that does not end the task. */
   readonly project = (event: RunEvent): JsonObject[] => {
     if (isTerminal(event)) return [{ statusUpdate: { ...this.#ids, status: endStatus(event, this.#ids) } }];
     this.#texts.add(event);
@@ -35,7 +35,7 @@ export class TaskProjection {
     return event.type === "tool.started" ? [this.#status(event, { tool: event.name })] : [];
   };
 
-  /** Before the end: the artifact as the task has it. */
+  /** The complete artifact, sent before the end. */
   whole(artifact: JsonObject): JsonObject {
     return { artifactUpdate: { ...this.#ids, artifact, lastChunk: true } };
   }

@@ -5,10 +5,10 @@ import type { Options } from "./options.ts";
 import type { PushStore } from "./serving.ts";
 
 const tokenHeader = "x-a2a-notification-token";
-/** There is one per task. */
+/** There is one configuration per task. */
 const id = "push";
 
-/** Push notifications are deliveries of a webhook: they outlive this process, and only go to hosts that it allows. */
+/** Push notifications are webhook deliveries: they survive this process, and go only to hosts the webhook allows. */
 export function pushStoreOf({ webhook }: Options, { resolve }: PluginContext): PushStore | undefined {
   const journal = resolve(Journal);
   const { keyValues: values } = journal;

@@ -2,7 +2,7 @@ import { type JsonObject, RpcError } from "venturi/internal";
 import { type AgentInfo, type RunRow, type Runs, VenturiError } from "venturi/plugin";
 import { noTask } from "./errors.ts";
 
-/** One request under way. */
+/** One request in progress. */
 export interface Serving {
   readonly runs: Runs;
   readonly agent: AgentInfo;
@@ -16,14 +16,14 @@ export interface Serving {
   readonly push: PushStore | undefined;
 }
 
-/** Where notifications of a task go. */
+/** Stores where a task's notifications are sent. */
 export interface PushStore {
   set(run: string, config: JsonObject): Promise<JsonObject>;
   list(run: string): Promise<readonly JsonObject[]>;
   remove(run: string, id: string): Promise<void>;
 }
 
-/** A task is a run, and its id the run's: any replica answers for it, also after the one that started it is gone. */
+/** A task is a run with the same id, so any replica can answer for it, even after the one that started it is gone. */
 export async function taskRow({ runs, agent }: Serving, id: string): Promise<RunRow> {
   try {
     const row = await runs.get(id);

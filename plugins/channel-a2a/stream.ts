@@ -7,10 +7,10 @@ import { TaskProjection } from "./projection.ts";
 import { type Serving, taskRow } from "./serving.ts";
 import { artifactsOf, contextOf, taskOf } from "./task.ts";
 
-/** Methods whose answer is a stream, and the run that they stream. */
+/** Methods answered with a stream, and the run they stream. */
 export const streams: Readonly<Record<string, (serving: Serving, params: JsonObject) => Promise<Taken>>> = {
   SendStreamingMessage: takeMessage,
-  /** From the beginning: whoever comes back after an hour has the whole answer. */
+  /** From the start, so that a returning client gets the whole answer. */
   SubscribeToTask: async (serving, params) => {
     const row = await taskRow(serving, rpcText(params, "id"));
     if (row.state === "done") throw a2aError("UNSUPPORTED_OPERATION", "the task has ended; get it instead");
@@ -18,7 +18,7 @@ export const streams: Readonly<Record<string, (serving: Serving, params: JsonObj
   },
 };
 
-/** The task as it is, then what happens to it, until it ends or asks its client for something. */
+/** Sends the task's current state, then its updates, until it ends or asks its client for something. */
 export async function streamTask(
   serving: Serving,
   { run, after }: Taken,
@@ -37,7 +37,7 @@ export async function streamTask(
         }
         for (const update of projection.project(event)) await send(update);
       }
-      // A question that was answered since is no end.
+      // A question answered meanwhile does not end the stream.
       if (mayAnswer && batch.some(isAsked) && (await runs.pending(run)).length > 0) break;
     }
     writer.end();

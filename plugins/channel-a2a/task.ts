@@ -2,7 +2,7 @@ import { gatheredIn, inputText, type JsonObject, questionWords } from "venturi/i
 import { type PendingQuestion, type RunRow, type Runs, type TerminalEvent, terminalOf } from "venturi/plugin";
 import type { Serving } from "./serving.ts";
 
-/** All images and files of a task together, bytes; those beyond it are left out. */
+/** Maximum total size of a task's images and files, bytes; the rest is left out. */
 const mostBytes = 8 * 1024 * 1024;
 
 export const contextOf = ({ session, run }: Pick<RunRow, "session" | "run">): string => session ?? run;
@@ -12,7 +12,7 @@ export interface TaskView {
   readonly artifacts?: boolean;
 }
 
-/** The run as a task, at this moment. */
+/** The run's current state as a task. */
 export async function taskOf(serving: Serving, row: RunRow, view: TaskView = {}): Promise<JsonObject> {
   const { run } = row;
   const ids = { taskId: run, contextId: contextOf(row) };
@@ -58,7 +58,7 @@ export function endStatus(last: TerminalEvent, ids: Ids): JsonObject {
   return status(code === "stream_interrupted" ? "CANCELED" : "FAILED", last.at, words);
 }
 
-/** The first of the open questions: answered, the next one is asked. */
+/** The first open question; the next one follows after its answer. */
 export function questionStatus(serving: Serving, asked: readonly PendingQuestion[], ids: Ids): JsonObject | undefined {
   const [question] = asked;
   if (question === undefined) return undefined;
@@ -77,7 +77,7 @@ export function questionStatus(serving: Serving, asked: readonly PendingQuestion
   return status(url === undefined ? "INPUT_REQUIRED" : "AUTH_REQUIRED", since, message);
 }
 
-/** The answer as an artifact: its text, its object, and what the tools gave. */
+/** The answer as an artifact: text, object, and what the tools produced. */
 export async function artifactsOf(runs: Runs, last: TerminalEvent): Promise<JsonObject[]> {
   const parts: JsonObject[] = last.output === "" ? [] : [{ text: last.output }];
   if (last.type === "run.finished") {

@@ -8,7 +8,7 @@ const ContentPart = z.looseObject({
   text: z.string().optional(),
   source: Source.optional(),
   metadata: z.unknown().optional(),
-  // Of the `binary` part, which was the only one for media before AG-UI 1.0.
+  // From the `binary` part, the only one for media before AG-UI 1.0.
   mimeType: z.string().optional(),
   data: z.string().nullish(),
   url: z.string().nullish(),
@@ -17,10 +17,10 @@ const ContentPart = z.looseObject({
 type ContentPart = z.output<typeof ContentPart>;
 const Content = z.union([z.string(), z.array(ContentPart)]);
 
-/** What a user or a tool says. */
+/** Content of a user or tool message. */
 export type SaidPart = TextPart | ImagePart | FilePart;
 
-/** AG-UI's media parts and their media types where the client names none. */
+/** AG-UI's media parts, and their media type if the client names none. */
 const mediaTypes: Readonly<Record<string, string>> = {
   image: "image/*",
   audio: "audio/wav",
@@ -28,7 +28,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   document: "application/pdf",
 };
 
-/** First characters of base64 by format: an image's data has to go with its media type. */
+/** Image types by the first characters of their base64: the media type must match the data. */
 const imageTypes: readonly [string, string][] = [
   ["iVBORw", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -36,14 +36,14 @@ const imageTypes: readonly [string, string][] = [
   ["UklGR", "image/webp"],
 ];
 
-/** The parts of a message's content; adds to `unsent` what no provider can be sent. */
+/** The parts of a message's content; what no provider can receive is added to `unsent`. */
 export function contentParts(value: unknown, unsent: Set<string>): SaidPart[] {
   const content = Content.safeParse(value ?? "");
   if (!content.success) throw invalid("a message's content is text or parts");
   if (typeof content.data === "string") return content.data === "" ? [] : [{ type: "text", text: content.data }];
   return content.data.flatMap((part): SaidPart[] => {
     if (part.type === "text" && part.text !== undefined) return [{ type: "text", text: part.text }];
-    // A handle that one vendor has given out, which agents' models need not be of.
+    // A handle issued by one vendor, which need not be the model's.
     if (part.source?.type === "file") {
       unsent.add("messages.content.source.file");
       return [];
@@ -78,7 +78,7 @@ function sourceOf({ source, data, url, mimeType }: ContentPart) {
 
 function nameOf({ filename, metadata }: ContentPart): string | undefined {
   if (filename != null) return filename;
-  const fields = typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {}; // the client's own
+  const fields = typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {}; // Chosen by the client.
   const name = fields.filename ?? fields.name ?? fields.title;
   return typeof name === "string" ? name : undefined;
 }

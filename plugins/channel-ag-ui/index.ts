@@ -47,7 +47,7 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, co
   });
 }
 
-/** An interrupt ends an AG-UI run; ours waits and continues when the answer arrives with the next one. */
+/** An interrupt ends an AG-UI run; ours waits, and continues when the answer arrives with the next one. */
 async function answerInterrupts(
   runs: Runs,
   resume: NonNullable<z.output<typeof RunAgentInput>["resume"]>,
@@ -64,7 +64,7 @@ async function answerInterrupts(
     const approved = status === "resolved" && !refused;
     const answer = isInput && approved && payload !== undefined ? { answer: payload } : {};
     await runs.signal(asked.run, "approve", { call, approved, by, ...answer }, `approve:${call}`);
-    // The client has seen everything up to the last question that it answers.
+    // The client has seen everything up to the last question it answers.
     waiting = { run: asked.run, after: Math.max(asked.seq, waiting?.after ?? 0) };
   }
   return waiting;

@@ -91,7 +91,7 @@ export class AgUiProjection {
       case "tool_call.delta":
         return this.#arguments(event.call, event.arguments);
       case "tool_call.ready": {
-        // Clients parse what they got as JSON.
+        // Clients parse the concatenated arguments as JSON, so empty ones become `{}`.
         const none = this.#calls.get(event.call)?.bare === true;
         return (none ? this.#arguments(event.call, JSON.stringify(event.arguments)) : "") + this.#endCall(event.call);
       }

@@ -42,7 +42,7 @@ export const RunAgentInput = z.looseObject({
     .nullish(),
 });
 
-/** Fields that are used here or name things for the client; others are reported. */
+/** Fields used here, or only names for the client; others are reported. */
 const known = {
   body: new Set(["threadId", "runId", "parentRunId", "protocolVersion", "messages", "tools", "context", "resume"]),
   message: new Set(["id", "role", "content", "toolCalls", "toolCallId", "error", "metadata", "subagentRunId"]),
@@ -75,7 +75,7 @@ export function toRunRequest(agent: string, body: z.output<typeof RunAgentInput>
   };
 }
 
-/** Empty values ask for nothing. */
+/** Empty values request nothing. */
 function unknownFields(object: Record<string, unknown>, carried: ReadonlySet<string>, at: string): string[] {
   return Object.entries(object).flatMap(([name, value]) => {
     const empty = value == null || (typeof value === "object" && Object.keys(value).length === 0);
@@ -84,13 +84,13 @@ function unknownFields(object: Record<string, unknown>, carried: ReadonlySet<str
 }
 
 interface Reading {
-  /** Tools of the calls so far. */
+  /** Tool names by call id. */
   readonly names: Map<string, string>;
   readonly unsent: Set<string>;
 }
 
 function toMessage(message: AgUiMessage, reading: Reading): Message[] {
-  // What an agent shows its user, and never said to a model.
+  // Activity shown to the user, never sent to a model.
   if (message.role === "activity") return [];
   if (message.role === "reasoning") {
     reading.unsent.add("messages.reasoning");
@@ -135,7 +135,7 @@ function toolResult(message: AgUiMessage, said: readonly Part[], names: Reading[
   };
 }
 
-/** What a model has written goes back to it as it was, broken or not. */
+/** The model's own text is sent back unchanged, malformed or not. */
 function toArguments(text: string): Pick<ToolCallPart, "arguments" | "raw" | "text"> {
   const value = objectIn(text || "{}");
   return value === undefined ? { arguments: {}, raw: text } : { arguments: value, ...textUnlessSame(text, value) };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { UiMessage } from "./messages.ts";
 
-/** A verdict on a call, or the answer to a question. */
+/** A decision about a call, or the answer to a question. */
 export interface Approval {
   readonly run: string;
   readonly seq: number;
@@ -11,7 +11,7 @@ export interface Approval {
   readonly answer?: unknown;
 }
 
-/** A question's part once the page has put the answer into it. What the service itself says of an answer has no `seq`. */
+/** A question's part that the page has filled with the answer. Those that the service itself wrote have no `seq`. */
 const Answered = z.object({
   run: z.string(),
   seq: z.number(),

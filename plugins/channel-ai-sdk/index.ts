@@ -58,7 +58,7 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, c
     const approvals = approvalsIn(messages);
     if (approvals.length > 0) {
       const served = await goOn(host, { request, reply, onDisconnect, approvals });
-      // The page has seen everything up to the last question that it answers; earlier ones of the step may be among them.
+      // The page has seen everything up to the last question it answers, including earlier ones of the step.
       await send(served, Math.max(...approvals.map(({ seq }) => seq)));
       return reply;
     }
@@ -70,7 +70,7 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, c
   });
 }
 
-/** Answers what a run waits for; the stream continues after the last question, and says what was answered if another was faster. */
+/** Answers what the run waits for; the stream continues after the last question, and includes the answer of whoever was faster. */
 async function goOn(
   host: ChannelHost<FastifyInstance>,
   {
@@ -113,7 +113,7 @@ function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): v
     if (row === undefined || row.state === "done") return reply.code(204).send();
     reply.header("x-vercel-ai-ui-message-stream", "v1").header("x-venturi-run", row.run);
     const open = new Set((await runs.pending(row.run)).map(({ call }) => call));
-    // The stream begins with questions that are answered by now: it goes on past them.
+    // The stream begins with questions that were answered meanwhile and continues past them.
     const until = (event: RunEvent) => isAsked(event) && (event.seq > row.head || open.has(event.call));
     await send({ host, runs, run: row.run, reply, channel: "ai-sdk", onDisconnect: "continue" }, 0, until);
     return reply;

@@ -37,7 +37,7 @@ export const ChatBody = z.looseObject({
 
 const known: ReadonlySet<string> = new Set(["id", "messages", "trigger", "messageId"]);
 
-/** Fields that reach no model: what the page adds to the body, and reasoning, whose proofs the page does not have. */
+/** Fields that reach no model: extra body fields, and reasoning, whose signatures the page does not have. */
 export function unsentOf(body: z.output<typeof ChatBody>): string[] {
   const fields = Object.entries(body).flatMap(([name, value]) => (known.has(name) || value == null ? [] : [name]));
   const reasoned = body.messages.some(({ parts }) => parts.some(({ type }) => type === "reasoning"));
@@ -103,7 +103,8 @@ function toolParts(part: UiPart): [ToolCallPart, ToolResultPart][] {
   if (name === undefined || call === undefined) return [];
   if (state !== "output-available" && state !== "output-error") return [];
   const output = typeof part.output === "string" ? part.output : JSON.stringify(part.output ?? null);
-  const input = typeof part.input === "object" && part.input !== null ? (part.input as Record<string, unknown>) : {}; // JSON from the client
+  // JSON from the client.
+  const input = typeof part.input === "object" && part.input !== null ? (part.input as Record<string, unknown>) : {};
   return [
     [
       { type: "tool_call", call, name, arguments: input },

@@ -21,7 +21,7 @@ export class UiProjection {
   #part = 0;
   #open: { kind: "text" | "reasoning"; id: string } | undefined;
 
-  /** `stops`: whether the stream ends here, for the page to answer. */
+  /** `stops`: whether the stream ends at this event, for the page to answer. */
   constructor(run: string, stops: (event: RunEvent) => boolean = isAsked) {
     this.#run = run;
     this.#stops = stops;
@@ -95,7 +95,7 @@ export class UiProjection {
       }
       case "question.asked": {
         const { run, seq, call, kind, name, message, schema, choices, url, fallback, until, origin } = event;
-        // One that is passed was answered; how, follows.
+        // A question the stream continues past was answered; the answer follows.
         const state = this.#stops(event) ? { seq } : { answered: true };
         const data = { run, call, ...state, kind, name, message, schema, choices, url, fallback, until, origin };
         return dataFrame({ type: "data-question", id: call, data }) + this.#wait(event);

@@ -74,12 +74,9 @@ function documentContent(source: Source): Pick<FilePart, "mediaType" | "data" | 
 type Source = z.output<typeof Base64> | z.output<typeof Url> | z.output<typeof PlainText>;
 
 const knownSource = (source: { type: string }): Source | undefined =>
-  ["base64", "url", "text"].includes(source.type) ? (source as Source) : undefined; // discriminated by type
+  ["base64", "url", "text"].includes(source.type) ? (source as Source) : undefined; // Discriminated by type.
 
-/**
- * The block's other fields. Even without any it is marked as native, so that a provider of this wire sends blocks where the
- * client sent blocks.
- */
+/** The block's other fields. Always marked as native, so that a provider of this wire sends blocks where the client did. */
 export function own(block: Record<string, unknown>, known: KnownFields): { native: Native } {
   return { native: nativeOf(messagesWire, block, known).native ?? { wire: messagesWire, fields: {} } };
 }

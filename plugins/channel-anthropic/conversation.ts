@@ -50,11 +50,11 @@ const useFields = { carried: new Set(["type", "id", "name", "input"]) };
 const resultFields = { carried: new Set(["type", "tool_use_id", "content", "is_error"]) };
 const fineFields = { carried: new Set(["type", "tool_use_id", "content"]), translated: new Set(["is_error"]) };
 
-/** What the messages' own text does not tell. */
+/** Context that the messages themselves do not contain. */
 interface Known {
   /** Calls that earlier messages of the thread left to the client, by id. */
   readonly names?: Map<string, string>;
-  /** The arguments of calls as the client wrote them, by their path in the body. */
+  /** The exact arguments of calls as the client wrote them, by path in the body. */
   readonly exact?: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +67,7 @@ export function toMessages(messages: readonly InputMessage[], { names = new Map(
 
 interface Context {
   readonly names: Map<string, string>;
-  /** The text of a block's input. */
+  /** The exact text of a block's input. */
   readonly textOf: (block: number) => string | undefined;
 }
 
@@ -76,7 +76,7 @@ function toMessage(message: InputMessage, { names, textOf }: Context): Message[]
   const { role, content } = message;
   const native = nativeOf(messagesWire, message, messageFields);
   if (typeof content === "string") {
-    // Blank text is the vendor's to refuse: marked as the client's own, it is not left out.
+    // The vendor should refuse blank text; marked as the client's own it is not dropped.
     const text: Part =
       content.trim() === "" ? textPart({ type: "text", text: content }) : { type: "text", text: content };
     return [{ role, parts: [text], ...(role === "system" ? inPlace : native) }];
@@ -117,7 +117,7 @@ function resultPart(block: z.output<typeof ToolResult>, names: ReadonlyMap<strin
     const message = `no tool_use before has the id "${block.tool_use_id}"`;
     throw new VenturiError("request.parse", "invalid_input", message);
   }
-  // `false` is the default, and sent again where it was said.
+  // `false` is the default, but is sent again if the client wrote it.
   const fine = block.is_error === false;
   const { native } = own(block, fine ? fineFields : resultFields);
   const ok = block.is_error !== true;
@@ -149,13 +149,13 @@ function contentPart(block: { type: string }): Part {
     throw new VenturiError("request.parse", "invalid_input", message);
   }
   const content = parsed.data;
-  if (content.type === "text") return textPart(content as z.output<typeof TextBlock>); // discriminated by type
+  if (content.type === "text") return textPart(content as z.output<typeof TextBlock>); // Discriminated by type.
   return content.type === "image"
     ? imagePart(content as z.output<typeof ImageBlock>)
     : documentPart(content as z.output<typeof DocumentBlock>);
 }
 
-/** Whether a provider of this wire would encode the same list: a text, then images, then documents, and nothing else. */
+/** Whether a provider of this wire would encode the same list: text, then images, then documents, nothing else. */
 function isUsual(content: readonly Record<string, unknown>[]): boolean {
   const order = ["text", "image", "document"];
   const places = content.map(({ type }) => order.indexOf(String(type)));
@@ -164,7 +164,7 @@ function isUsual(content: readonly Record<string, unknown>[]): boolean {
   return sorted && bare && places.filter((place) => place === 0).length <= 1 && places.some((place) => place > 0);
 }
 
-/** The result's own content holds the client's original in full. */
+/** The result's own content already holds the client's original. */
 function bare<P extends { native?: unknown }>(part: P): Omit<P, "native"> {
   const { native: _, ...rest } = part;
   return rest;

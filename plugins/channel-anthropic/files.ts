@@ -60,12 +60,12 @@ const shown = ({ run, name, mediaType, size, created, expires }: StoredFile) => 
 
 type Block = Record<string, unknown>;
 
-/** Puts the content of files stored here in place of their ids, in messages and in the results of tools. */
+/** Replaces the ids of files stored here with their content, in messages and tool results. */
 export async function withFiles<T extends Block>(messages: T[], runs: () => Runs, most: number): Promise<T[]> {
   if (!messages.some(names)) return messages;
   const files = new NamedFiles(runs(), most);
   const out: T[] = [];
-  for (const message of messages) out.push((await inline(message, files)) as T); // the same kind of message
+  for (const message of messages) out.push((await inline(message, files)) as T); // The same kind of message.
   return out;
 }
 

@@ -32,7 +32,7 @@ export default definePlugin({
   options: Options,
   create: (options): Channel<FastifyInstance> => ({
     async mount(host) {
-      // Some clients take the base URL with its /v1 and append the rest: both forms of it are served.
+      // Some clients append to a base URL that includes /v1, others to one without: both are served.
       for (const [prefix, hide] of [
         [options.prefix, true],
         [`${options.prefix}/v1`, false],
@@ -59,7 +59,7 @@ export default definePlugin({
   }),
 });
 
-/** Where calls that a client sends back have their arguments. */
+/** Path of the arguments in calls that a client sends back. */
 const inputs = ["messages", "*", "content", "*", "input"];
 
 function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {

@@ -22,19 +22,19 @@ const messageBody = ({ run, model }: MessageRun): Record<string, unknown> => ({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of the vendor that stand in a message's last event, whenever they are known; the others of its first. */
+/** Vendor fields that belong into the message's last event; all others go into the first. */
 const atTheEnd: ReadonlySet<string> = new Set(["stop_sequence", "stop_details", "container", "context_management"]);
-/** Fields beside the last event's `delta`, and the prefix of those that a vendor put there. */
+/** Fields next to the last event's `delta`, and the prefix of vendor fields there. */
 const besideDelta: ReadonlySet<string> = new Set(["context_management"]);
 const beside = "message_delta.";
 
-/** The message as it begins: what its vendor has said of it so far. */
+/** The beginning of the message, with the vendor's fields so far. */
 export function messageStart(message: MessageRun, { usage = usageOf({}), ...fields }: Fields): Fields {
   const first = Object.entries(fields).filter(([name]) => !atTheEnd.has(name) && !name.startsWith(beside));
   return { ...messageBody(message), ...Object.fromEntries(first), usage };
 }
 
-/** The fields of an element that a vendor of this wire wrote. */
+/** The vendor's fields of an element, if its wire is this one. */
 export const ownFields = (native: NativeAnswer | undefined): Fields | undefined =>
   native?.wire === messagesWire ? native.fields : undefined;
 
@@ -42,7 +42,7 @@ export const ownFields = (native: NativeAnswer | undefined): Fields | undefined 
 export const messageFields = ({ usage: _, ...fields }: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.replace(beside, ""), value]));
 
-/** The vendor's fields of the last event that the first one has not told: in its `delta`, and beside it. */
+/** The vendor's fields for the last event that the first one did not contain: within `delta`, and next to it. */
 export function endFields({ usage: _, ...fields }: Fields, told: Fields): { delta: Fields; event: Fields } {
   const delta: Record<string, unknown> = {};
   const event: Record<string, unknown> = {};
@@ -57,11 +57,11 @@ export function endFields({ usage: _, ...fields }: Fields, told: Fields): { delt
 export interface MessageEnd {
   readonly delta: Record<string, unknown>;
   readonly usage: Fields;
-  /** Refusal text, which has no other place in the API. */
+  /** Refusal text, for which the API has no other place. */
   readonly said: string;
 }
 
-/** How a message ends. `raw` is the vendor's stop reason, `refusal` the model's text in place of an answer. */
+/** The end of a message. `raw`: the vendor's stop reason; `refusal`: the model's text in place of an answer. */
 export function messageEnd(
   event: EventOf<"run.finished">,
   { raw, refusal, vendor }: { raw: string | undefined; refusal: string; vendor: VendorAnswer },

@@ -10,7 +10,7 @@ import { endFields, type MessageRun, messageEnd, messageStart, ownFields } from 
 interface Call {
   readonly call: string;
   readonly name: string;
-  /** The vendor's other fields of it. */
+  /** Other vendor fields. */
   readonly fields: Fields | undefined;
   /** Argument fragments not yet emitted. */
   waiting: string;
@@ -28,7 +28,7 @@ export class MessageProjection {
   /** Started calls; the first one has the open block. */
   #calls: Call[] = [];
   readonly #sent = new Set<string>();
-  /** Events that arrived while a call's block was open. */
+  /** Events held back while a call's block is open. */
   #said: RunEvent[] = [];
   /** The reasoning part whose block is open. */
   #part: number | undefined;
@@ -36,7 +36,7 @@ export class MessageProjection {
   readonly #paragraphs = new Paragraphs();
   #raw: string | undefined;
   readonly #vendor = new VendorAnswer(messagesWire);
-  /** The message as it began; undefined until it has. */
+  /** The message's first event; undefined until it was sent. */
   #told: Readonly<Record<string, unknown>> | undefined;
 
   constructor(message: MessageRun) {
@@ -51,7 +51,7 @@ export class MessageProjection {
   readonly heartbeat = (): string =>
     `${this.#told === undefined ? this.#start() : ""}event: ping\ndata: {"type":"ping"}\n\n`;
 
-  /** The beginning waits for what the vendor says of its message: the figures of the input, for one. */
+  /** The first event waits for what the vendor says about its message, such as input usage. */
   #start(): string {
     const message = messageStart(this.#message, this.#vendor.fields);
     this.#told = message;
@@ -173,7 +173,7 @@ export class MessageProjection {
   /** Server-side activity in blocks of this wire; other wires' blocks cannot be expressed. */
   #activity({ wire, kind, data }: EventOf<"provider.activity">): string {
     if (wire !== messagesWire) return "";
-    // A block of text begins, as the vendor began it.
+    // Begins a text block as the vendor did.
     if (kind === "fields") return this.#close() + this.#begin("text", asRecord(asRecord(data).text));
     if (kind === "citation") return this.#delta("text", { type: "citations_delta", citation: data });
     const block = asRecord(data);

@@ -51,7 +51,7 @@ export interface Around {
   readonly beta?: string | undefined;
   /** Names of calls that earlier messages of the thread left to the client, by id. */
   readonly names?: Map<string, string>;
-  /** The arguments of calls as the client wrote them, by their path in the body. */
+  /** The exact arguments of calls as the client wrote them, by path in the body. */
   readonly exact?: ReadonlyMap<string, string>;
 }
 

@@ -43,6 +43,6 @@ const gone = (id: string): VenturiError =>
 const passed = (id: string): VenturiError =>
   refusal("conflict", "thread_already_continued", `the thread has gone on after ${id}; send the full conversation`);
 
-/** `errorCode` is the vendor's code that tells its SDKs to resend the conversation. */
+/** `errorCode` is the vendor code that makes its SDKs resend the conversation. */
 const refusal = (code: VenturiError["code"], errorCode: string, message: string): VenturiError =>
   new VenturiError("request.thread", code, message, { details: { errorCode } });

@@ -35,7 +35,7 @@ export function toolSpec(tool: Tool): ToolSpec {
     const translated = ["type", ...customFields.carried];
     return { ...spec, native: { wire: messagesWire, fields: tool, translated } };
   }
-  // As the client wrote it: a schema without a type stays without one.
+  // Keeps the client's schema unchanged, even without a type.
   const { native } = nativeOf(messagesWire, tool, customFields);
   return { ...spec, native: native ?? { wire: messagesWire, fields: {} } };
 }
@@ -63,6 +63,6 @@ export function chosen(choice: z.output<typeof Choice> | null | undefined): {
 }
 
 function toolChoice(choice: z.output<typeof Choice>): ToolChoice {
-  if (choice.type === "tool") return { name: choice.name as string }; // the schema of that type has it
+  if (choice.type === "tool") return { name: choice.name as string }; // The schema of that type has it.
   return choice.type === "any" ? "required" : choice.type;
 }

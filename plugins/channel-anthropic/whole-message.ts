@@ -105,11 +105,11 @@ export class MessageBlocks {
 
   #cite(citation: unknown): void {
     const last = this.#blocks.findLast(({ type }) => type === "text");
-    if (last !== undefined) last.citations = [...((last.citations as unknown[] | undefined) ?? []), citation]; // made here
+    if (last !== undefined) last.citations = [...((last.citations as unknown[] | undefined) ?? []), citation]; // Created here.
   }
 }
 
-/** Cut arguments are no input. */
+/** Truncated arguments are not valid input. */
 const inputOf = ({ raw, ...call }: PendingCall): unknown =>
   raw === undefined || objectIn(raw) !== undefined ? argumentsObject({ ...call, ...(raw && { raw }) }) : call.arguments;
 

@@ -22,7 +22,7 @@ const AgentView = named(
   }),
 );
 
-/** `/v1/agents`: which there are, and whether their runs wait. */
+/** `/v1/agents`: lists the agents, and whether they are paused. */
 export function mountAgents(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/agents", { schema: schemas.list }, async (request) => ({ agents: host.runsFor(request).agents() }));

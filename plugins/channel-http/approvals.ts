@@ -20,7 +20,7 @@ export function mountApprovals(host: ChannelHost<FastifyInstance>): void {
 
 async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>, { tenant, tenants, act }: Caller) {
   const query = {
-    // Not those that it may see but not answer.
+    // Without those it may see but not answer.
     ...(tenants === "all" && act !== "all" ? { tenant } : {}),
     waiting: true,
     oldestFirst: true,
@@ -31,9 +31,9 @@ async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>
   const found: Entry[] = [];
   let read = 0;
   let bytes = 0;
-  // One after the other, and no more than a page: each may have read a long history for large arguments.
+  // One after the other, and at most a page: each may read a long history for large arguments.
   for (const row of page.runs) {
-    // An answer to a run that nobody can go on with would change nothing.
+    // An answer to a run that no worker can continue would change nothing.
     const questions = row.stranded ? [] : await questionsOf(runs, row);
     bytes += JSON.stringify(questions).length;
     if (read > 0 && bytes > pageBytes) break;

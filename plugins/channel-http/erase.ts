@@ -6,7 +6,7 @@ import { eraseMemory, type Kept } from "./memory.ts";
 import { eraseNotes } from "./notes.ts";
 import { Failure } from "./view.ts";
 
-/** Erasure: everything stored of a run or of a conversation. */
+/** Erasure of everything stored for a run or conversation. */
 export function mountErase(host: ChannelHost<FastifyInstance>, kept: Kept): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.delete("/v1/runs/:run", { schema: schemas.run }, async (request) => {
@@ -33,7 +33,7 @@ export function mountErase(host: ChannelHost<FastifyInstance>, kept: Kept): void
   });
 }
 
-/** A run under way is cancelled by its own call, so that nobody erases it by mistake. */
+/** Only ended runs are erased: an active one must be cancelled first, so that it is not erased by mistake. */
 function mustHaveEnded(rows: readonly RunRow[]): void {
   const open = rows.filter(({ state }) => state !== "done").map(({ run }) => run);
   if (open.length === 0) return;

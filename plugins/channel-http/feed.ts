@@ -6,7 +6,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `GET /v1/feed`: what happens in all runs the key may see, from now on. */
+/** `GET /v1/feed`: a live feed of all runs the key may see. */
 export function mountFeed(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/feed", { schema }, async (request, reply) => {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `/v1/runs/{run}/feedback`: what people think of a run. */
+/** `/v1/runs/{run}/feedback`: people's feedback on a run. */
 export function mountFeedback(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/runs/:run/feedback", { schema: schemas.give }, async (request, reply) => {

@@ -29,7 +29,7 @@ export function mountFollow(host: ChannelHost<FastifyInstance>): void {
   });
 }
 
-/** A client that takes both gets the stream. */
+/** A client that accepts both gets the stream. */
 const wantsPage = (accept = ""): boolean => accept.includes("application/json") && !accept.includes("event-stream");
 
 const EventPageView = z.object({

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `GET /v1/me`: who the key belongs to and what it may do. */
+/** `GET /v1/me`: the key's owner and permissions. */
 export function mountMe(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/me", { schema }, async (request) => {

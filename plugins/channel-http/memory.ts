@@ -16,7 +16,7 @@ import { Failure } from "./view.ts";
 
 const most = 1_000;
 
-/** `/v1/memory`: what agents remember of a session, a user or themselves. */
+/** `/v1/memory`: what agents remember about a session, a user or themselves. */
 export function mountMemory(host: ChannelHost<FastifyInstance>, { journal, memories }: Kept): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const documents = () => new Documents(journal().keyValues);
@@ -67,20 +67,20 @@ export function mountMemory(host: ChannelHost<FastifyInstance>, { journal, memor
   });
 }
 
-/** Where things are remembered. */
+/** The stores behind `/v1/memory`. */
 export interface Kept {
   readonly journal: () => Journal;
   readonly memories: () => MemoryRegistry;
 }
 
-/** Everything that is remembered of one session, user or agent. */
+/** Erases everything remembered about a session, user or agent. */
 export async function eraseMemory({ journal, memories }: Kept, place: MemoryPlace): Promise<number> {
   const { keyValues } = journal();
   const documents = keyValues === undefined ? 0 : await new Documents(keyValues).remove(place);
   return documents + (await eraseNotes(memories(), place));
 }
 
-/** Documents of agents that the caller may use. */
+/** Documents of agents the caller may use. */
 const documentsOf = (host: ChannelHost<FastifyInstance>, request: unknown): readonly MemoryDocument[] =>
   host
     .runsFor(request)

@@ -12,7 +12,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `/v1/memory/…/notes`: what agents can recall of a session, a user or themselves. */
+/** `/v1/memory/…/notes`: notes that agents can recall about a session, a user or themselves. */
 export function mountNotes(host: ChannelHost<FastifyInstance>, memories: () => MemoryRegistry): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const notesOf = (request: unknown, place: Place) => mayUse(host, request, { memories: memories(), ...place });
@@ -60,7 +60,7 @@ export function mountNotes(host: ChannelHost<FastifyInstance>, memories: () => M
   });
 }
 
-/** In every store. How many there were. */
+/** Erases from every store; returns how many. */
 export async function eraseNotes(memories: MemoryRegistry, which: ErasedNotes): Promise<number> {
   let removed = 0;
   for (const name of memories.names()) removed += (await memories.get(name)?.erase(which)) ?? 0;
@@ -73,7 +73,7 @@ interface Place {
   readonly store: string;
 }
 
-/** A key that is limited to some agents has the stores of those, and of agents' own notes theirs. */
+/** A key limited to some agents may use only their stores, and only those agents' own notes. */
 function mayUse(
   host: ChannelHost<FastifyInstance>,
   request: unknown,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `/v1/runs/{run}/prompts/{round}`: what a model was asked with. */
+/** `/v1/runs/{run}/prompts/{round}`: the request of a round to its model. */
 export function mountPrompts(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run/prompts/:round", { schema }, async (request, reply) => {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { textMessage } from "venturi/internal";
 import type { Message, RunInput, RunRequest } from "venturi/plugin";
 
-/** Whether a stored request is the given one: large content is stored by hash, and variables with the agent's defaults. */
+/** Whether a stored request equals the given one: large content is stored by hash, and variables include the agent's defaults. */
 export function sameRequest(stored: RunRequest, given: RunRequest): boolean {
   return (
     stored.agent === given.agent &&

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** The state of the service, and its figures of the last hour. */
+/** State of the service, and its figures of the last hour. */
 export function mountService(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/service", { schema: schemas.service }, async (request) => {

@@ -7,12 +7,12 @@ interface SessionPage {
 }
 
 const scan = 100;
-/** Rows looked at for one page; the next page goes on from there. */
+/** Maximum rows examined per page; the next page continues there. */
 const mostScanned = 2_000;
 
 /**
- * Sessions by their newest run. Read from the list of runs, so that every journal has them: a session stands where its newest
- * run that fits the query is, and is left out where an older one comes up.
+ * Sessions by their newest run, read from the run list, so that every journal supports it: a session is listed at its newest run that
+ * matches the query, and skipped at older ones.
  */
 export async function sessionPage(runs: Runs, query: ListQuery & { limit: number }): Promise<SessionPage> {
   const { limit, cursor: from, ...filter } = query;
@@ -20,12 +20,12 @@ export async function sessionPage(runs: Runs, query: ListQuery & { limit: number
   const seen = new Set<string>();
   let cursor = from;
   for (let scanned = 0; scanned < mostScanned; scanned += scan) {
-    // One at a time near the end of the page: its cursor has to be the last row that was looked at.
+    // Smaller steps near the end of the page: its cursor must be the last row examined.
     const size = Math.min(scan, limit - rows.length);
     const page = await runs.list({ ...filter, limit: size, ...(cursor === undefined ? {} : { cursor }) });
     for (const row of page.runs) {
       const { session, tenant } = row;
-      // Two tenants may use one name.
+      // Two tenants may use the same name.
       const name = `${tenant}\n${session}`;
       if (session === undefined || seen.has(name)) continue;
       seen.add(name);

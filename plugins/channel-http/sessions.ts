@@ -8,7 +8,7 @@ import { sessionPage } from "./session-list.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
-/** Conversations by their newest run; and one of them: its runs in order, each with input and answer. */
+/** Lists conversations by their newest run; and one conversation's runs in order, with input and answer. */
 export function mountSessions(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/sessions", { schema: listSchema }, async (request) => {
@@ -51,7 +51,7 @@ export function mountSessions(host: ChannelHost<FastifyInstance>): void {
       turns.push(turn);
     }
     if (turns.length === page.runs.length) return { session, runs: turns, cursor: page.cursor };
-    // The list has no answers, so the next page's cursor is requested once it is known how many turns fit on this one.
+    // The list has no answers, so the next page's cursor is requested once it is known how many turns fit here.
     const shorter = await runs.list({ ...query, limit: turns.length });
     return { session, runs: turns, cursor: shorter.cursor };
   });

@@ -94,7 +94,7 @@ async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
   return served;
 }
 
-/** Reusing a key with a different request is a client error; running neither is the safe answer. */
+/** Reusing a key with a different request is a client error; running neither is safe. */
 async function mustBeSame({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
   const { request: first } = await runs.get(run);
   if (sameRequest(first, request)) return;

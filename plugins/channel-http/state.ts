@@ -42,7 +42,7 @@ const known = {
     .describe("longest and costliest: ended runs only; costliest: those whose cost is known"),
 };
 
-/** Filters on metadata have the name of its field in theirs. Any other unknown name would show all runs as if they matched. */
+/** Metadata filters contain the field's name. Any other unknown parameter is refused: ignoring it would show all runs as matches. */
 const listParameters = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z
     .looseObject(shape)
@@ -97,7 +97,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     const { run, hash } = request.params;
     const pieces = await host.runsFor(request).contentPieces(run, hash);
     reply.header("x-venturi-run", run);
-    // Must never render as a page of this origin, whatever a client or tool put in.
+    // Must never render as a page of this origin, whatever a client or tool stored.
     return reply
       .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })
       .type("application/octet-stream")
@@ -105,14 +105,14 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   });
 }
 
-/** What is handed to the socket at once; the rest of a piece waits here, once. */
+/** Bytes handed to the socket at once; the rest of a piece waits here. */
 const part = 64 * 1024;
 
 async function* inParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) for (let at = 0; at < piece.length; at += part) yield piece.subarray(at, at + part);
 }
 
-/** The run's ending, from its last event; empty while it runs. */
+/** How the run ended, from its last event; empty while it runs. */
 export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, unknown>> {
   if (row.state !== "done") return {};
   const last = await terminalOf(runs.follow(row.run, { after: Math.max(0, row.head - 1), channel: "http" }));
@@ -138,7 +138,7 @@ function queryOf(parameters: z.output<typeof ListParameters>): RunsQuery {
     ...statusQuery(status),
   };
   const asked = Object.entries(query).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(asked) as unknown as RunsQuery; // without the absent ones
+  return Object.fromEntries(asked) as unknown as RunsQuery; // Without the absent ones.
 }
 
 function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial<RunsQuery> {

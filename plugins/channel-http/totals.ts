@@ -2,7 +2,7 @@ import { named, type RunsQuery } from "venturi/internal";
 import type { Digest, RunRow, Runs } from "venturi/plugin";
 import { z } from "zod";
 
-/** Ended runs that are added up; the newest ones of those that fit. */
+/** Maximum ended runs summed, newest first. */
 export const mostAdded = 5_000;
 const page = 200;
 const mostGroups = 50;
@@ -23,7 +23,7 @@ const sums = {
 const Sums = z.object(sums);
 type Sums = z.output<typeof Sums>;
 
-/** The one definition: the client's type, and the console's, are made from it. */
+/** The single definition, from which the client's and the console's types are made. */
 export const TotalsView = named(
   "TotalsView",
   z.object({
@@ -35,7 +35,7 @@ export const TotalsView = named(
 );
 type TotalsView = z.output<typeof TotalsView>;
 
-/** Sums of the ended runs that fit a query, from their digests. */
+/** Sums over the ended runs that match a query, from their digests. */
 export async function totalsOf(runs: Runs, query: RunsQuery, by: Grouping | undefined): Promise<TotalsView> {
   const found: { readonly row: RunRow; readonly digest: Digest }[] = [];
   let cursor: string | undefined;
@@ -92,7 +92,7 @@ function sumsOf(digests: readonly Digest[]): Sums {
 
 const bars = 60;
 
-/** How many began when, in equal stretches. */
+/** Number of runs started per time interval. */
 function timesOf(digests: readonly Digest[]): TotalsView["times"] {
   const from = digests.reduce((least, { startedAt }) => Math.min(least, startedAt), Number.POSITIVE_INFINITY);
   const to = digests.reduce((most, { startedAt }) => Math.max(most, startedAt), 0);

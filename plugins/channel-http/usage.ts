@@ -5,7 +5,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `GET /v1/usage`: what generations used and cost. */
+/** `GET /v1/usage`: usage and cost of generations. */
 export function mountUsage(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/usage", { schema }, async (request, reply) => {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** Raw provider bytes of a run, as `journal.keepWire` recorded them, and what they decode to. */
+/** Raw provider bytes recorded by `journal.keepWire`, and their decoded deltas. */
 export function mountWires(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run/wires", { schema: schemas.list }, async (request) => {

@@ -1,13 +1,13 @@
 import type { AgentInfo, RunInput, Runs } from "venturi/plugin";
 import { invalidParams, isObject, type Json } from "./rpc.ts";
 
-/** Agents as tools: the arguments are the agent's inputs, beside the text that it is asked and the conversation to go on. */
+/** Agents as tools: the arguments are the agent's inputs, plus the text and the conversation to continue. */
 export const toolsOf = (runs: Runs, { isLegacy }: { isLegacy: boolean }): Json[] =>
   runs.agents().map((agent) => ({
     name: agent.name,
     description: agent.description ?? `The agent ${agent.name}`,
     inputSchema: schemaOf(agent),
-    // Agents do what their tools do.
+    // Agents can do whatever their tools do.
     annotations: { readOnlyHint: false, openWorldHint: true },
     ...(isLegacy ? { execution: { taskSupport: "optional" } } : {}),
   }));
@@ -44,7 +44,7 @@ export const inputsOf = (agent: AgentInfo): Readonly<Record<string, Json>> =>
 
 const takesOnlyText = (agent: AgentInfo): boolean => Object.keys(inputsOf(agent)).length === 0;
 
-/** A call's arguments as the input of a run. An input of the agent's own comes before ours of the same name. */
+/** Converts a call's arguments to a run's input. The agent's own inputs take precedence over ours of the same name. */
 export function runInput(agent: AgentInfo, given: unknown): { input: RunInput; session?: string } {
   const own = inputsOf(agent);
   const variables: Record<string, unknown> = {};

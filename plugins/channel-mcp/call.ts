@@ -9,7 +9,7 @@ import { invalidParams, isObject, type Json, textParam } from "./rpc.ts";
 import type { Serving } from "./serving.ts";
 import { createdTask, legacyTask } from "./tasks.ts";
 
-/** `tools/call`: a run of the agent. The journal is the state: any replica can go on with it. */
+/** `tools/call`: a run of the agent. The state is in the journal, so any replica can continue it. */
 export async function callTool(serving: Serving, params: Json): Promise<Json> {
   const { runs, client, tag, trace } = serving;
   const agent = agentNamed(runs, textParam(params, "name"));
@@ -25,7 +25,7 @@ export async function callTool(serving: Serving, params: Json): Promise<Json> {
     ...trace,
   };
   const started = await runs.start(request).catch((thrown: unknown) => {
-    // For the model that made the call: it can do better.
+    // Returned to the model that made the call, which can correct it.
     if (VenturiError.is(thrown, "invalid_input")) return { refused: thrown.message };
     throw thrown;
   });
@@ -36,10 +36,10 @@ export async function callTool(serving: Serving, params: Json): Promise<Json> {
   return await settle(serving, { run, after: 0, ...watch });
 }
 
-/** Metadata by which a request of an older revision is found, to cancel it. */
+/** Metadata by which a request of an older protocol revision is found, to cancel it. */
 export const requestTag = "mcp.request";
 
-/** The client comes back with the answers to questions. */
+/** Continues with the client's answers to questions. */
 async function goOn(serving: Serving, params: Json, watch: Pick<Watch, "progress" | "log">): Promise<Json> {
   const { runs, by } = serving;
   const { run, seq, of } = readPlace(params.requestState);
@@ -59,11 +59,11 @@ export interface Watch {
   readonly after: number;
   readonly progress: string | number | undefined;
   readonly log: boolean;
-  /** Calls whose answers this request brought; their events may be still to come. */
+  /** Calls answered by this request; their events may be still to come. */
   readonly answered?: ReadonlySet<string>;
 }
 
-/** Follows the run to its end, to a question for the client, or until it is a task. */
+/** Follows the run to its end, to a question for the client, or until it becomes a task. */
 export async function settle(serving: Serving, watch: Watch): Promise<Json> {
   const { runs, client, gone } = serving;
   const { run } = watch;
@@ -95,7 +95,7 @@ export async function settle(serving: Serving, watch: Watch): Promise<Json> {
   throw new Error("the client left");
 }
 
-/** Stateless: the answer to this request is a question, and the client asks again with what it heard. */
+/** Stateless: the response to this request is a question, and the client repeats the request with the answers. */
 function inputRequired({ agent, forms }: Open, { run, seq }: { run: string; seq: number }): Json {
   return {
     resultType: "input_required",
@@ -104,7 +104,7 @@ function inputRequired({ agent, forms }: Open, { run, seq }: { run: string; seq:
   };
 }
 
-/** Older revisions: a request to the client on this stream. Its answer comes with a POST of its own, to any replica. */
+/** Older revisions: sends a request to the client on this stream. The answer arrives in a separate POST, at any replica. */
 async function ask({ send }: Serving, { forms }: Open, { run, seq }: { run: string; seq: number }): Promise<void> {
   for (const [call, { mode: _, ...params }] of forms) {
     const id = `${questionPrefix}${writePlace({ run, seq, of: call })}`;
@@ -162,6 +162,6 @@ function progressToken({ _meta }: Json): string | number | undefined {
 
 const infoLevels = ["debug", "info"];
 
-/** Since 2026-07-28 each request says which lines it wants; before, a client of logs gets them all. */
+/** Since 2026-07-28 each request states the log level it wants; before, clients with logging get all lines. */
 const wantsLog = ({ client }: Serving, { _meta }: Json): boolean =>
   client.era === "legacy" || (isObject(_meta) && infoLevels.includes(String(_meta[metaKeys.logLevel])));

@@ -30,7 +30,7 @@ export interface Settings extends Pick<Options, "prefix" | "taskAfter"> {
   readonly published: Published;
 }
 
-/** Stateless Streamable HTTP. A request of 2026-07-28 says so in its body; any other is of an older revision. */
+/** Stateless Streamable HTTP. A request of 2026-07-28 says so in its body; any other belongs to an older revision. */
 export function mountMcp(host: Host, options: Settings): void {
   const { server } = host;
   const { prefix } = options;
@@ -52,7 +52,7 @@ interface Exchange {
 async function receive(host: Host, options: Settings, exchange: Exchange): Promise<unknown> {
   const { request, reply } = exchange;
   const body = request.body;
-  host.caller(request); // an unknown caller learns nothing, whatever it sent
+  host.caller(request); // First: an unknown caller learns nothing, whatever it sent.
   if (!isObject(body) || body.jsonrpc !== "2.0") {
     const what = Array.isArray(body) ? "a batch is not taken; send its messages one by one" : "this is no JSON-RPC 2.0";
     return await reply.code(400).send(failure(null, new RpcError(rpcCodes.invalidRequest, what)));
@@ -128,7 +128,7 @@ function servingOf(
   };
 }
 
-/** A client of an agent passes its trace on in `_meta`; one behind a proxy, in headers. */
+/** Trace headers: MCP clients send them in `_meta`, proxies as headers. */
 function traceOf({ _meta }: Json, { headers }: FastifyRequest): Serving["trace"] {
   const { traceparent, tracestate, baggage } = isObject(_meta) ? _meta : {};
   if (typeof traceparent !== "string") return traceHeadersOf(headers);
@@ -139,7 +139,7 @@ function traceOf({ _meta }: Json, { headers }: FastifyRequest): Serving["trace"]
   });
 }
 
-/** One answer: plain JSON, or a stream once there is something to say before it. */
+/** One response: plain JSON, or a stream once something has to be sent before it. */
 class Outlet {
   readonly #writer: SseWriter;
   readonly #id: Id;
@@ -159,7 +159,7 @@ class Outlet {
     return this.#writer.write(frame(message, writePlace({ run, seq, of: this.#id })));
   }
 
-  /** From here on a reader that loses its connection can come back, to any replica. */
+  /** From now on a reader that loses its connection can resume, at any replica. */
   prime(run: string): void {
     if (!this.#streams) return;
     void this.#writer.write(`id: ${writePlace({ run, seq: 0, of: this.#id })}\nretry: ${retryMs}\ndata: \n\n`);
@@ -172,13 +172,13 @@ class Outlet {
 }
 
 const retryMs = 1_000;
-/** A reader of plain JSON gets no stream, however long it waits. */
+/** Effectively never: a reader of plain JSON gets no stream, however long it waits. */
 const longest = 2 ** 31 - 1;
 
 const frame = (message: Json, id?: string): string =>
   `event: message\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
 
-/** The stream of a call that was lost, from the event after the last one seen. */
+/** Resumes the stream of a call after the last event seen. */
 async function comeBack(host: Host, options: Settings, exchange: Exchange): Promise<unknown> {
   const { request, reply } = exchange;
   host.caller(request);
@@ -209,20 +209,20 @@ function tryPlace(text: string): Place | undefined {
   }
 }
 
-/** The answer to a question of ours. Its id says which. */
+/** The answer to one of our questions; its id tells which. */
 async function takeAnswer(host: Host, request: FastifyRequest, { id, result }: Json): Promise<void> {
   if (typeof id !== "string" || !id.startsWith(questionPrefix) || result === undefined) return;
   const place = tryPlace(id.slice(questionPrefix.length));
-  if (place === undefined) return; // no question of ours
+  if (place === undefined) return; // Not one of our questions.
   const { run, of } = place;
   const runs = host.runsFor(request);
   const given = { call: String(of), by: host.caller(request).id };
   if (await answer(runs, run, { ...given, reply: result })) return;
-  // Nobody can correct them: this client was asked and has answered.
+  // Nobody can correct the values: this client was asked and has answered.
   await answer(runs, run, { ...given, reply: { action: "decline" } });
 }
 
-/** In older revisions a client cancels a request by its id, with a request that any replica may get. */
+/** In older revisions a client cancels a request by id, with a request that any replica may get. */
 async function cancelRequest(host: Host, request: FastifyRequest, { requestId }: Json): Promise<void> {
   const session = request.headers["mcp-session-id"];
   if (typeof session !== "string" || (typeof requestId !== "string" && typeof requestId !== "number")) return;

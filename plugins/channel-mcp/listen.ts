@@ -5,7 +5,7 @@ import { runOf } from "./resources.ts";
 import { metaKeys } from "./revision.ts";
 import { isObject, type Json, type RpcRequest } from "./rpc.ts";
 
-/** Runs that one stream may watch. */
+/** Maximum runs watched per stream. */
 const mostWatched = 32;
 
 interface Listening {
@@ -14,7 +14,7 @@ interface Listening {
   readonly message: RpcRequest;
 }
 
-/** `subscriptions/listen`: a stream that says when a run that the client watches has gone on. */
+/** `subscriptions/listen`: a stream that reports when a watched run has changed. */
 export async function serveListen(host: ChannelHost<FastifyInstance>, listening: Listening): Promise<FastifyReply> {
   const { request, reply, message } = listening;
   const runs = host.runsFor(request);
@@ -22,7 +22,7 @@ export async function serveListen(host: ChannelHost<FastifyInstance>, listening:
   const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : [];
   const watched = new Map<string, number>();
   for (const uri of uris.slice(0, mostWatched)) {
-    const row = await runs.get(runOf(String(uri)) ?? "").catch(() => undefined); // what it may not see does not exist
+    const row = await runs.get(runOf(String(uri)) ?? "").catch(() => undefined); // Runs it may not see appear not to exist.
     if (row !== undefined) watched.set(String(uri), row.head);
   }
   const writer = new SseWriter(reply, host.limits, { hold: 0 });

@@ -9,14 +9,14 @@ import * as tasks from "./tasks.ts";
 
 type Method = (serving: Serving, params: Json) => Json | Promise<Json>;
 
-/** What agents and runs are differs by key and changes with them: a client keeps a list for a short time, for itself. */
+/** Lists differ by key and change over time, so clients may cache them briefly and privately. */
 const cached = { ttlMs: 10_000, cacheScope: "private" };
 const fresh = { ttlMs: 0, cacheScope: "private" };
 
 const serverInfo = { name: "venturi", version: "0.1.0" };
 const shared = { tools: {}, resources: {}, prompts: {}, completions: {} };
 
-/** In both revisions. */
+/** Methods of both revisions. */
 const common: Readonly<Record<string, Method>> = {
   "tools/list": ({ runs, client }) => ({ tools: toolsOf(runs, { isLegacy: client.era === "legacy" }), ...cached }),
   "tools/call": callTool,
@@ -57,7 +57,7 @@ const legacyOnly: Readonly<Record<string, Method>> = {
     serverInfo,
   }),
   ping: () => ({}),
-  // Lines come with the calls they are about, and are few.
+  // Log lines come with the calls they belong to, and are few.
   "logging/setLevel": () => ({}),
   "tasks/get": tasks.getLegacyTask,
   "tasks/result": tasks.legacyResult,

@@ -5,7 +5,7 @@ import { filled } from "./published.ts";
 import { invalidParams, isObject, type Json } from "./rpc.ts";
 import type { Serving } from "./serving.ts";
 
-/** The operator's, and agents as prompts: a form of their inputs. What an agent is told by its operator stays here. */
+/** The operator's prompts, and agents as prompts: a form of their inputs. The agents' instructions are not exposed. */
 export function promptsOf({ runs, published }: Serving): Json[] {
   const written = [...published.prompts].map(([name, { description, arguments: given }]) => ({
     name,
@@ -58,7 +58,7 @@ function writtenPrompt({ description, arguments: declared, messages }: Published
 
 const mostValues = 100;
 
-/** Values of an input that has a list of them. */
+/** Completes an input that has a list of values. */
 export function complete(runs: Runs, { ref, argument }: Json): Json {
   const isPrompt = isObject(ref) && ref.type === "ref/prompt";
   const agent = isPrompt ? runs.agents().find(({ name }) => name === ref.name) : undefined;

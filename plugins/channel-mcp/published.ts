@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { PublishedPrompt, PublishedResource } from "./options.ts";
 import { isObject, type Json } from "./rpc.ts";
 
-/** What the operator offers besides agents and runs: texts and files as resources, and prompts. */
+/** What the operator publishes besides agents and runs: texts and files as resources, and prompts. */
 export class Published {
   readonly prompts: ReadonlyMap<string, PublishedPrompt>;
   readonly #resources: readonly PublishedResource[];
@@ -27,7 +27,7 @@ export class Published {
     return templates.map(({ uri, text: _, file: __, ...shown }) => ({ uriTemplate: uri, ...shown }));
   }
 
-  /** The content at this address; undefined when it is none of these. */
+  /** The content at this URI; undefined if it is not published. */
   async read(uri: string): Promise<Json | undefined> {
     for (const { uri: template, mimeType, text, file } of this.#resources) {
       const values = valuesIn(template, uri);
@@ -40,7 +40,7 @@ export class Published {
   }
 }
 
-/** The value of each `{name}` of a template, a path's segment each; undefined when the address is another one. */
+/** The value of each `{name}` in a template, one path segment each; undefined if the URI does not match. */
 export function valuesIn(template: string, uri: string): Record<string, string> | undefined {
   const values: Record<string, string> = {};
   let at = 0;
@@ -65,7 +65,7 @@ export function valuesIn(template: string, uri: string): Record<string, string> 
 
 const isText = (mimeType: string): boolean => mimeType.startsWith("text/") || mimeType.endsWith("json");
 
-/** Every `{{name}}` in the texts of a value, replaced. What replaces it is not looked at again. */
+/** Replaces every `{{name}}` in the texts of a value. Replacements are not expanded again. */
 export function filled(value: unknown, values: Readonly<Record<string, string>>): unknown {
   if (Array.isArray(value)) return value.map((each) => filled(each, values));
   if (isObject(value))

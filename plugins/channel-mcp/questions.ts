@@ -5,11 +5,11 @@ import type { Serving } from "./serving.ts";
 
 export interface Open {
   readonly agent: string;
-  /** Of each call that waits. */
+  /** Forms of the waiting calls. */
   readonly forms: ReadonlyMap<string, Json>;
 }
 
-/** Questions that the client's user may answer. Otherwise they wait for somebody else. */
+/** Questions that the client's user may answer; others wait for somebody else. */
 export async function openQuestions(
   { runs, client, may }: Serving,
   run: string,
@@ -27,8 +27,8 @@ export const inputRequests = (forms: Open["forms"]): Json =>
   Object.fromEntries([...forms].map(([call, params]) => [call, { method: "elicitation/create", params }]));
 
 /**
- * A question of a run as a form for the client's user. Accepting it approves the call with the values of the form; those that no
- * form can show stay as the model wrote them.
+ * A run's question as a form for the client's user. Accepting approves the call with the form's values; arguments that no form can show
+ * stay as the model wrote them.
  */
 function elicitation(agent: AgentInfo | undefined, question: PendingQuestion): Json {
   const isForm = question.message !== undefined;
@@ -39,7 +39,7 @@ function elicitation(agent: AgentInfo | undefined, question: PendingQuestion): J
   };
 }
 
-/** A form is an object, so an answer that is a text has a field of its own. */
+/** A form is an object, so a text answer gets a field of its own. */
 const textForm = (choices: readonly string[] | undefined): Json => ({
   type: "object",
   properties: { answer: { type: "string", ...(choices === undefined ? {} : { enum: [...choices] }) } },
@@ -83,7 +83,7 @@ const kept = [
 ];
 const pick = (schema: Json): Json => Object.fromEntries(Object.entries(schema).filter(([key]) => kept.includes(key)));
 
-/** Passes a person's answer on to the run. False for values that the tool does not take: the question stays open. */
+/** Passes a person's answer to the run. False if the tool does not accept the values; the question stays open. */
 export function answer(runs: Runs, run: string, { call, reply, by }: Answer): Promise<boolean> {
   const { action, content } = isObject(reply) ? reply : {};
   const known = action === "accept" || action === "decline" ? action : "cancel";

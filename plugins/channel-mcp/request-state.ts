@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { invalidParams } from "./rpc.ts";
 
-/** Where a call goes on: what a client hands back with the answers to our questions, and a reader that comes back. */
+/** Where a call continues: returned by clients with their answers, and by resuming readers. */
 export interface Place {
   readonly run: string;
-  /** Events after this one are news. */
+  /** Events after this one are new. */
   readonly seq: number;
   /** The agent, or the id of the request. */
   readonly of: string | number;
 }
 
-/** With a checksum: a damaged one is refused, not misread. What a caller may do depends on its key alone. */
+/** With a checksum, so that a damaged one is refused and not misread. What a caller may do depends only on its key. */
 export function writePlace({ run, seq, of }: Place): string {
   const text = JSON.stringify([run, seq, of]);
   return Buffer.from(`${checksum(text)}${text}`).toString("base64url");

@@ -5,7 +5,7 @@ import { type Json, RpcError, rpcCodes, textParam } from "./rpc.ts";
 import type { Serving } from "./serving.ts";
 
 const pageSize = 50;
-/** Runs of a session that are read for it. */
+/** Maximum runs read for a session. */
 const mostTurns = 100;
 
 /** Runs that the caller's key may see, newest first, and the sessions they belong to. */
@@ -91,7 +91,7 @@ function nameIn(uri: string, kind: "runs" | "sessions"): string | undefined {
   try {
     return name === "" || name.includes("/") ? undefined : decodeURIComponent(name);
   } catch {
-    return undefined; // a % that begins nothing
+    return undefined; // A malformed percent escape.
   }
 }
 

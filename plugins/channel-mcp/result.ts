@@ -2,10 +2,10 @@ import { type Gathered, gatheredIn, withCost } from "venturi/internal";
 import type { Runs, TerminalEvent } from "venturi/plugin";
 import type { Json } from "./rpc.ts";
 
-/** All of a result's images and files together, bytes; beyond it they are links. */
+/** Maximum total size of a result's images and files, bytes; the rest become links. */
 const mostBytes = 8 * 1024 * 1024;
 
-/** The result of a call: the run's answer, and the images and files that its tools gave. */
+/** The result of a call: the run's answer, and images and files produced by its tools. */
 export async function callResult(runs: Runs, last: TerminalEvent): Promise<Json> {
   const { run } = last;
   const meta = { "venturi/run": run, "venturi/usage": withCost(last.usage, last) };

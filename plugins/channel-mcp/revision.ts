@@ -3,7 +3,7 @@ import { isObject, type Json, RpcError, type RpcRequest, rpcCodes } from "./rpc.
 export const modern = "2026-07-28";
 const legacy = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 
-/** Extension in which any call may be answered with the handle of a task. */
+/** Extension that allows any call to be answered with a task handle. */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 export const metaKeys = {
@@ -14,18 +14,18 @@ export const metaKeys = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
 } as const;
 
-/** What the client of one request can do. */
+/** Capabilities of the client of one request. */
 export interface Client {
   readonly era: "modern" | "legacy";
-  /** Forms that a person fills in. */
+  /** Supports forms filled in by a person. */
   readonly elicits: boolean;
-  /** Handles of tasks in place of results, unasked. */
+  /** Accepts task handles in place of results, unasked. */
   readonly takesTasks: boolean;
-  /** A stream may begin with an event that has an id and no data: clients before 2025-11-25 fail on one. */
+  /** Accepts a stream that begins with an event with an id but no data; clients before 2025-11-25 fail on it. */
   readonly takesPriming: boolean;
 }
 
-/** The revision to speak with a client that offers this one. */
+/** The protocol revision to use with a client that offers this one. */
 export const negotiated = (offered: unknown): string => legacy.find((version) => version === offered) ?? legacy[0];
 
 const headerNames: Readonly<Record<string, string>> = {
@@ -40,8 +40,8 @@ const headerNames: Readonly<Record<string, string>> = {
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Client of a stateless request, which says all about itself; undefined for one of an older revision. Throws where headers and
- * body disagree: what stands between us and the client routes by headers.
+ * The client of a stateless request, which describes itself completely; undefined for an older revision. Throws if headers and body
+ * disagree, since intermediaries route by headers.
  */
 export function modernClient({ method, params }: RpcRequest, headers: Headers): Client | undefined {
   const meta = isObject(params._meta) ? params._meta : {};
@@ -72,13 +72,13 @@ export function modernClient({ method, params }: RpcRequest, headers: Headers): 
   };
 }
 
-/** A capability without modes is that of forms. */
+/** An elicitation capability without modes means forms. */
 const elicitsForms = ({ elicitation }: Json): boolean =>
   isObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined);
 
 /**
- * Session of an older revision. We keep none: the id says what the client can do, and any replica reads it. Its random part names
- * the client's requests, so that one can be cancelled.
+ * Session id for older revisions. We keep no session: the id encodes the client's capabilities, readable by any replica. Its random part
+ * identifies the client's requests, so that they can be cancelled.
  */
 export function sessionId({ capabilities, protocolVersion }: Json): string {
   const form = isObject(capabilities) && elicitsForms(capabilities) ? "f" : "";

@@ -12,7 +12,7 @@ export interface RpcRequest {
   readonly params: Json;
 }
 
-/** Codes of JSON-RPC and of the Model Context Protocol. */
+/** Error codes of JSON-RPC and MCP. */
 export const rpcCodes = {
   ...jsonRpcCodes,
   /** Before 2026-07-28; since then it is `invalidParams`. */
@@ -24,7 +24,7 @@ export const rpcCodes = {
 
 export const failure = (id: Id | null, thrown: unknown): Json => rpcFailure(id, asRpcError(thrown));
 
-/** Refusals of the service keep their HTTP status: clients react to 401, 403, 429 and 503. */
+/** Errors of the service keep their HTTP status: clients react to 401, 403, 429 and 503. */
 export function asRpcError(thrown: unknown): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (!VenturiError.isInstance(thrown)) return new RpcError(rpcCodes.internal, "internal error", { status: 500 });

@@ -3,7 +3,7 @@ import type { Published } from "./published.ts";
 import type { Client } from "./revision.ts";
 import type { Id, Json } from "./rpc.ts";
 
-/** One request under way, whatever it came over. */
+/** One request in progress, whatever its transport. */
 export interface Serving {
   readonly id: Id;
   readonly runs: Runs;
@@ -13,15 +13,15 @@ export interface Serving {
   readonly by: string;
   /** Whether the caller may answer questions, and see runs that it did not start with this request. */
   readonly may: { readonly approve: boolean; readonly see: boolean };
-  /** Names this request among all of its client's; of an older revision with a session. */
+  /** Identifies this request among its client's; only for older revisions with a session. */
   readonly tag: string | undefined;
-  /** A call that takes longer is answered with its task, where the client takes tasks; ms. */
+  /** A call that takes longer is answered with a task, if the client accepts tasks; ms. */
   readonly taskAfter: number;
   readonly trace: { readonly traceparent?: string; readonly tracestate?: string; readonly baggage?: string };
   /** Aborts when the client has left. */
   readonly gone: AbortSignal;
-  /** Sends a message before the answer. `seq`: the event it is about, from where a reader can come back. */
+  /** Sends a message before the response. `seq`: the event it is about, from which a reader can resume. */
   send(message: Json, place: { readonly run: string; readonly seq: number }): Promise<void> | undefined;
-  /** The run of this request is known: a reader can come back to it. */
+  /** Called when the request's run is known, so that a reader can resume. */
   onRun(run: string): void;
 }

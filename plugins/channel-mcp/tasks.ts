@@ -5,11 +5,11 @@ import { tasksExtension } from "./revision.ts";
 import { isObject, type Json, RpcError, rpcCodes, textParam } from "./rpc.ts";
 import type { Serving } from "./serving.ts";
 
-/** A task is a run, and its id the run's: any replica answers for it, also after the one that started it is gone. */
+/** A task is a run with the same id, so any replica can answer for it, even after the one that started it is gone. */
 
 const pollMs = 1_000;
 
-/** Of 2026-07-28: the answer to a call that goes on. */
+/** For 2026-07-28: the response to a call that continues as a task. */
 export const createdTask = (row: RunRow): Json => ({ resultType: "task", ...stateOf(row) });
 
 const stateOf = (row: RunRow): Json => ({
@@ -21,7 +21,7 @@ const stateOf = (row: RunRow): Json => ({
   pollIntervalMs: pollMs,
 });
 
-/** Throws unless the request says that its client knows tasks. */
+/** Throws unless the client supports tasks. */
 export function demandTasks({ client }: Serving): void {
   if (client.takesTasks) return;
   throw new RpcError(rpcCodes.missingCapability, `the client does not declare ${tasksExtension}`, {
@@ -60,7 +60,7 @@ export async function cancelTask({ runs }: Serving, params: Json): Promise<Json>
   return {};
 }
 
-/** Of 2025-11-25. */
+/** For 2025-11-25. */
 export function legacyTask(row: RunRow, status?: string): Json {
   const { ttlMs, pollIntervalMs, ...rest } = stateOf(row);
   return { ...rest, ...(status === undefined ? {} : { status }), ttl: ttlMs, pollInterval: pollIntervalMs };
@@ -78,7 +78,7 @@ async function legacyStatus(serving: Serving, row: RunRow): Promise<string> {
   return isCancelled(last.error.code) ? "cancelled" : "failed";
 }
 
-/** Waits for the end, as the revision wants it. */
+/** Waits for the end, as that revision requires. */
 export async function legacyResult(serving: Serving, params: Json): Promise<Json> {
   const row = await serving.runs.get(textParam(params, "taskId"));
   const { _meta, ...result } = await callResult(serving.runs, await endOf(serving, row));
@@ -107,6 +107,6 @@ async function endOf({ runs, gone }: Serving, { run, head, state }: RunRow) {
 }
 
 const isCancelled = (code: string): boolean => code === "stream_interrupted";
-/** The run did not come to an end of its own: nothing the agent said or did. */
+/** Whether the run ended because of the service, not because of anything the agent said or did. */
 const isOurs = (code: string): boolean =>
   ["internal", "plugin_failed", "journal_failed", "record_invalid", "worker_crashed", "shutting_down"].includes(code);

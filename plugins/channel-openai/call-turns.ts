@@ -2,7 +2,7 @@ import type { EventOf } from "venturi/plugin";
 
 export type CallEvent = EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready" | "tool_call.rejected">;
 
-/** A call that has begun, and its events while another one is open. */
+/** A call in progress, and its events held back while another is being sent. */
 interface OpenCall {
   readonly call: string;
   readonly held: CallEvent[];
@@ -10,8 +10,8 @@ interface OpenCall {
 }
 
 /**
- * The events of the client's calls, each call whole before the next: the vendor never sends their pieces in turns, and some clients
- * (LangChain4j, agno) take a piece of an earlier call for one of another.
+ * Orders the events of the client's calls so that each call is complete before the next: the vendor never interleaves them, and some
+ * clients (LangChain4j, agno) would assign fragments to the wrong call.
  */
 export class CallTurns {
   /** The first one is being sent. */
@@ -37,7 +37,7 @@ export class CallTurns {
     return now;
   }
 
-  /** Another attempt begins. */
+  /** Called when another attempt begins. */
   reset(): void {
     this.#open = [];
   }

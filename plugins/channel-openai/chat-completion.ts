@@ -13,7 +13,7 @@ export interface ChatRun {
   readonly custom: ReadonlySet<string>;
 }
 
-/** What a non-streamed answer needs from the events besides the ending. */
+/** What a non-streamed answer needs from the events besides the end. */
 export class ChatExtras {
   readonly vendor = new ChatVendor();
   #reasoning = "";
@@ -34,7 +34,7 @@ export class ChatExtras {
     }
   };
 
-  /** The fields of the message. */
+  /** Fields of the message. */
   get message(): Record<string, unknown> {
     return {
       refusal: this.#refusal === "" ? null : this.#refusal,

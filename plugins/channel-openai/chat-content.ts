@@ -52,7 +52,7 @@ function partOf(item: Item): Part {
   return { type: "opaque", wire: chatWire, data: item };
 }
 
-/** For an item sent verbatim whose meaning the part already has. */
+/** For an item sent verbatim whose meaning the part already represents. */
 const whole = (item: Record<string, unknown>): NonNullable<TextPart["native"]> => ({
   wire: chatWire,
   fields: item,

@@ -86,7 +86,7 @@ class Conversation {
       return part;
     });
     if (message.function_call) calls.push(this.#functionCall(message.function_call));
-    // The wire uses null for "no content beside calls"; an empty string is kept as it is.
+    // The wire uses null for "no content next to calls"; an empty string is kept.
     const empty = message.content === "" && calls.length > 0 ? kept({ content: "" }) : {};
     return {
       role: "assistant",
@@ -104,7 +104,7 @@ class Conversation {
 
 function callPart(call: z.output<typeof FunctionCall> | z.output<typeof CustomCall>): ToolCallPart {
   if (call.type === "custom") {
-    const { name, input } = call.custom as z.output<typeof CustomCall>["custom"]; // discriminated by type
+    const { name, input } = call.custom as z.output<typeof CustomCall>["custom"]; // Discriminated by type.
     return { type: "tool_call", call: call.id, name, arguments: { input }, ...kept(call) };
   }
   const body = call.function as z.output<typeof FunctionCall>["function"];
@@ -135,7 +135,7 @@ function result(call: string, name: string, content: Content, { native }: { nati
   };
 }
 
-/** Fields sent verbatim whose meaning the part already has. */
+/** Fields sent verbatim whose meaning the part already represents. */
 const kept = (fields: Record<string, unknown>): { native: Native } => ({
   native: { wire: chatWire, fields, translated: Object.keys(fields) },
 });

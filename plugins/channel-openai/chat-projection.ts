@@ -17,14 +17,14 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
   let head: Record<string, unknown> = own;
   const chunk = (delta: Record<string, unknown>, finish: string | null = null, choice = {}): string =>
     dataFrame({ ...head, choices: [{ index: 0, delta, logprobs: null, ...choice, finish_reason: finish }] });
-  // Serialised up to the text: a stream has thousands of this frame.
+  // Pre-serialised up to the text: a stream has thousands of these frames.
   const beforeText = () => chunk({ content: "" }).slice(0, -'""},"logprobs":null,"finish_reason":null}]}\n\n'.length);
   let before = beforeText();
   const after = '},"logprobs":null,"finish_reason":null}]}\n\n';
   const calls = new CallDeltas(chat);
   const paragraphs = new Paragraphs();
   let reasoning = "reasoning_content";
-  /** The role comes first; it waits for what the vendor says of its answer. */
+  /** The role comes first; it waits for the vendor's fields about its answer. */
   let opening = true;
   const frame: typeof chunk = (...of) => {
     const first = opening ? chunk({ role: "assistant", content: "" }) : "";
@@ -123,7 +123,7 @@ class CallDeltas {
     return deltas;
   }
 
-  /** Another attempt begins. */
+  /** Called when another attempt begins. */
   reset(): void {
     this.#turns.reset();
   }
@@ -144,7 +144,7 @@ class CallDeltas {
     const index = this.#indexes.get(event.call);
     if (index === undefined) return undefined;
     const isBare = this.#bare.delete(event.call);
-    // A call without arguments is known as one when it is ready; clients parse what they got as JSON.
+    // Only a ready call is known to have no arguments; clients parse the concatenation as JSON, so send `{}`.
     if (event.type === "tool_call.ready" && !isBare) return undefined;
     const body = {
       arguments: event.type === "tool_call.ready" ? JSON.stringify(event.arguments) : event.arguments,

@@ -39,7 +39,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 
-/** Fields the run carries, or that concern this connection only. */
+/** Fields represented in the run, or only relevant to this connection. */
 const carried: ReadonlySet<string> = new Set([
   "model",
   "messages",

@@ -6,7 +6,7 @@ import { responsesWire } from "./responses-content.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of a choice, and of its message. */
+/** Vendor fields of a choice and its message. */
 export interface VendorFields {
   readonly choice: Fields;
   readonly message: Fields;
@@ -14,12 +14,12 @@ export interface VendorFields {
 
 const nothing: VendorFields = { choice: {}, message: {} };
 
-/** What a provider of the same wire says with an event beyond text and calls: log probabilities, sources, audio, unknown fields. */
+/** Vendor data of an event beyond text and calls, from a provider of the same wire: log probabilities, sources, audio, unknown fields. */
 export function vendorFields(event: RunEvent): VendorFields | undefined {
   if (event.type === "provider.activity") return event.wire === chatWire ? ofActivity(event) : undefined;
   if (event.type !== "text.delta" && event.type !== "refusal.delta") return undefined;
   if (event.native?.wire === chatWire) return byPlace(event.native.fields);
-  // Responses has them in the same form, without a list of those of a refusal.
+  // The Responses API has them in the same form, without a separate list for refusals.
   const content = event.native?.wire === responsesWire ? event.native.fields.logprobs : undefined;
   return content === undefined ? undefined : { choice: { logprobs: { content, refusal: null } }, message: {} };
 }
@@ -49,19 +49,19 @@ function byPlace(fields: Fields): VendorFields {
   return { choice, message };
 }
 
-/** The vendor's name for reasoning, told with its first piece. */
+/** The vendor's field name for reasoning, sent with the first piece. */
 export const reasoningField = ({ id }: EventOf<"reasoning.delta">): string | undefined =>
   id !== undefined && reasoningFields.has(id) ? id : undefined;
 
 const reasoningFields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "reasoning_text"]);
 
-/** A call with the vendor's fields of it and of its inner object. */
+/** A call with the vendor's fields of it and its inner object. */
 export function withFields(call: Record<string, unknown>, fields: Fields | undefined): Record<string, unknown> {
   const { type: _, ...others } = fields ?? {};
   return fields === undefined ? call : withNative(call, { wire: chatWire, fields: others });
 }
 
-/** The vendor's part of a whole answer. */
+/** The vendor's part of a complete answer. */
 export class ChatVendor {
   readonly answer = new VendorAnswer(chatWire);
   choice: Fields = {};

@@ -112,7 +112,7 @@ async function remember(runs: Runs, { session, items, metadata }: Remembered): P
     remember: true,
     ...(metadata === undefined ? {} : { channel: { conversation: { metadata } } }),
   });
-  for await (const _ of runs.follow(run, { channel: "openai" })); // ends once stored
+  for await (const _ of runs.follow(run, { channel: "openai" })); // Ends once stored.
   return run;
 }
 

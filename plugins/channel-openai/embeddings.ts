@@ -44,7 +44,7 @@ export function mountEmbeddings(host: ChannelHost<FastifyInstance>, { compat }: 
 
 function inputsOf(input: EmbeddingsRequest["input"]): (string | number[])[] {
   if (typeof input === "string") return [input];
-  return typeof input[0] === "number" ? [input as number[]] : (input as string[] | number[][]); // homogeneous by the schema
+  return typeof input[0] === "number" ? [input as number[]] : (input as string[] | number[][]); // Homogeneous by the schema.
 }
 
 /** Little-endian 32-bit floats, as in the API. */

@@ -50,7 +50,7 @@ function failureResponse(json: ErrorJson): PlainResponse {
   };
 }
 
-/** A connection's errno is a reason too, and no code of the API. */
+/** Other reasons, such as a connection's errno, are not codes of the API. */
 const reasonOf = (reason: unknown): unknown => (reason === "context_length_exceeded" ? reason : undefined);
 
 /** Agents are models to this channel's clients, and some check for the code of an unknown model. */

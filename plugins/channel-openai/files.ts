@@ -65,7 +65,7 @@ const shown = ({ run, name, purpose, size, created, expires }: StoredFile) => ({
 
 type Item = Record<string, unknown>;
 
-/** Puts the content of files stored here in place of their ids, wherever a list of content items names one. */
+/** Replaces the ids of files stored here with their content, wherever a content list refers to one. */
 export async function withFiles<T extends Item>(messages: T[], runs: () => Runs, most: number): Promise<T[]> {
   if (!messages.some((message) => lists.some((key) => Array.isArray(message[key]) && message[key].some(named)))) {
     return messages;
@@ -81,12 +81,12 @@ export async function withFiles<T extends Item>(messages: T[], runs: () => Runs,
       for (const item of content) items.push(await inline(item as Item, files));
       changed[key] = items;
     }
-    out.push(changed as T); // the same kind of message
+    out.push(changed as T); // The same kind of message.
   }
   return out;
 }
 
-/** Where messages and results have their content. */
+/** Fields with content lists. */
 const lists = ["content", "output"];
 
 const idOf = (item: unknown): unknown => asRecord(item).file_id ?? asRecord(asRecord(item).file).file_id;

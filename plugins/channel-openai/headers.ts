@@ -3,7 +3,7 @@ import type { Native, NativeRequest } from "venturi/plugin";
 
 const forwarded = ["openai-beta", "openai-organization", "openai-project"];
 
-/** Adds the client's headers of this API for a provider of the same wire, whose own settings come first. */
+/** Adds the client's headers of this API for a provider of the same wire, whose own settings take precedence. */
 export function withHeaders<R extends { readonly native?: NativeRequest }>(
   asked: R,
   wire: Native["wire"],

@@ -13,7 +13,7 @@ export function mountModels(host: ChannelHost<FastifyInstance>): void {
       .flatMap((agent) => [agent.name, ...agent.aliases].map(model)),
   }));
   const schema = { summary: "One agent, as a model", tags: ["openai"], params: z.object({ "*": z.string() }) };
-  // A wildcard: names may have slashes.
+  // A wildcard, because names may contain slashes.
   server.get("/models/*", { schema }, async (request) => {
     const name = request.params["*"];
     const agent = host

@@ -61,7 +61,7 @@ export class Calls {
     return this.#output.frame("response.function_call_arguments.delta", { ...this.#output.place(open.index), delta });
   }
 
-  /** What the vendor says of a call after its beginning; false when it is of something else. */
+  /** Handles vendor fields of a call after its beginning; false if they belong to something else. */
   fields(data: unknown): boolean {
     const { call, item } = asRecord(data);
     if (typeof call !== "string") return false;
@@ -82,14 +82,14 @@ export class Calls {
     return this.#isFunction(open.index) ? this.#endFunction(event, open) : this.#whole(event, open.index);
   }
 
-  /** Ends the calls of a stream that was cut, as incomplete. */
+  /** Ends the open calls of an interrupted stream as incomplete. */
   cut(): string {
     let frames = "";
     for (const [call, { name, index, text, ended }] of this.#open) {
       if (ended || !this.#isFunction(index)) continue;
       frames += this.#output.done(index, this.#functionCall(index, { call, name }, text, "incomplete"));
     }
-    // Those that are emitted when complete have only reserved a position.
+    // Remove positions reserved by calls that are emitted only when complete.
     this.#output.items.splice(0, Infinity, ...this.#output.items.filter(({ id }) => id !== ""));
     return frames;
   }
@@ -161,5 +161,5 @@ export class Calls {
   }
 }
 
-/** Text that is none was cut by a limit: the rest of the arguments is missing. */
+/** Invalid JSON was cut by a limit: the rest of the arguments is missing. */
 const isJson = (text: string): boolean => parseJson(text) !== undefined;

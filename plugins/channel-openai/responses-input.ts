@@ -6,7 +6,7 @@ import { responsesWire } from "./responses-content.ts";
 export type Item = Record<string, unknown>;
 
 /** A conversation as API items. */
-/** Items of what a run was asked, with large texts, which the request holds by hash, as they were. */
+/** Items of a run's input, with large texts, which the request holds by hash, restored. */
 export async function inputItems(runs: Runs, { run, request }: RunRow): Promise<Item[]> {
   const messages: Message[] = [];
   for (const message of request.input.messages ?? []) {

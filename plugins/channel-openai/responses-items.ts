@@ -75,7 +75,7 @@ export function answered(left: readonly PendingCall[], items: readonly Item[]): 
     }));
 }
 
-/** Consecutive items of one role form one message: a call belongs to the turn of the text beside it. */
+/** Consecutive items of one role form one message: a call belongs to the same turn as the text next to it. */
 export function toMessages(items: readonly Item[]): Message[] {
   const names = new Map<string, string>();
   const messages: Message[] = [];
@@ -100,11 +100,11 @@ export function toMessages(items: readonly Item[]): Message[] {
   return messages;
 }
 
-/** Ids issued here mean nothing to a provider. */
+/** Ids issued here are meaningless to a provider. */
 function withoutOwnId(item: Item): Item {
   if (placeOf(item.id) === undefined) return item;
   const { id: _, ...rest } = item;
-  return rest as Item; // optional on every item but references, which are resolved
+  return rest as Item; // Optional on every item except references, which are resolved.
 }
 
 const isAnother = (speaker: string | undefined, next: string | undefined): boolean =>
@@ -165,7 +165,7 @@ const customCallPart = (item: z.output<typeof CustomCallItem>): ToolCallPart => 
 function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
   const parts = contentParts(item.output);
   const said = resultParts(parts);
-  // Images and files are not stored twice where the provider would write the same list.
+  // Images and files are not stored twice if the provider would write the same list.
   const list = typeof item.output === "string" || isUsual(item.output) ? {} : { output: item.output };
   const hasOpaque = parts.some((part) => part.type === "opaque");
   const own = { native: hasOpaque ? { wire: responsesWire, fields: list } : kept(list) };
@@ -176,7 +176,7 @@ function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
   return { type: "tool_result", call: item.call_id, name, ok: true, ...said, ...native };
 }
 
-/** Whether a provider of this wire would write the same list: a text, then images, then files, and nothing else. */
+/** Whether a provider of this wire would write the same list: text, then images, then files, nothing else. */
 function isUsual(output: Exclude<Content, string>): boolean {
   const places = output.map((item) => usual.findIndex((fields) => isDeepStrictEqual(Object.keys(item).sort(), fields)));
   const sorted = places.every((place, index) => place >= 0 && place >= (places[index - 1] ?? 0));
@@ -188,7 +188,7 @@ const usual = [
   ["file_data", "filename", "type"],
 ];
 
-/** Fields sent verbatim whose meaning the part already has. */
+/** Fields sent verbatim whose meaning the part already represents. */
 const kept = (fields: Record<string, unknown>): Native => ({
   wire: responsesWire,
   fields,

@@ -1,6 +1,6 @@
 import type { Item } from "./responses-body.ts";
 
-/** A part of a message, while it is said. */
+/** A part of a message in progress. */
 export interface OpenPart {
   readonly kind: "text" | "refusal";
   text: string;

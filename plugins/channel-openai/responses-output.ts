@@ -4,7 +4,7 @@ export interface OutputOptions {
   readonly run: string;
   /** The client has seen frames up to this sequence number. */
   readonly after: number;
-  /** The client asked for the data needed to send its reasoning back. */
+  /** The client asked for the encrypted reasoning needed to send it back. */
   readonly proofs: boolean;
 }
 

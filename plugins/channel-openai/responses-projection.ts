@@ -31,7 +31,7 @@ export class ResponseProjection {
   readonly #vendors = new Map<string, number>();
   #state: Omit<ResponseState, "output"> = { status: "queued", created: 0 };
   #roundStart = 0;
-  /** What the vendor says of its response, told when it has ended. */
+  /** The vendor's fields about its response, emitted at the end. */
   readonly #vendor = new VendorAnswer(responsesWire);
 
   constructor(view: ResponseView) {

@@ -1,7 +1,7 @@
 import type { Part, ReasoningPart } from "venturi/plugin";
 import { asRecord, asText, parseJson } from "venturi/plugin/provider";
 
-/** Signatures of reasoning, and the provider that issued them and alone accepts them back. */
+/** Signatures of reasoning, and the provider that issued them, the only one that accepts them. */
 export interface Proof {
   readonly provider: string | undefined;
   readonly encrypted?: string;

@@ -35,7 +35,7 @@ export const ResponsesRequest = z.looseObject({
 });
 export type ResponsesRequest = z.output<typeof ResponsesRequest>;
 
-/** Fields the run carries, or that concern this service's storage and connection. */
+/** Fields represented in the run, or only relevant to this service's storage and connection. */
 const carried: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -83,7 +83,7 @@ const instructionsOf = (text: string): Message => ({
   native: { wire: responsesWire, fields: { type: "instructions" }, translated: ["type"] },
 });
 
-/** Request fields that a response echoes and the run keeps nowhere else in this form. */
+/** Request fields that a response echoes and the run does not otherwise keep in this form. */
 function echoOf(body: ResponsesRequest): Record<string, unknown> {
   const { previous_response_id, conversation, background, store, tool_choice } = body;
   const { temperature, top_p, max_output_tokens } = body;

@@ -24,10 +24,10 @@ export class Speech {
     if (delta === "") return "";
     let frames = "";
     if (this.#open?.kind !== "message") frames = this.close() + this.#beginMessage({});
-    const open = this.#open as OpenMessage; // begun if it was not
+    const open = this.#open as OpenMessage; // Begun above if necessary.
     let part = open.parts.at(-1);
     if (part?.kind !== kind) frames += this.#beginPart(kind);
-    part = open.parts.at(-1) as OpenPart; // begun if it was not
+    part = open.parts.at(-1) as OpenPart; // Begun above if necessary.
     part.text += delta;
     const place = this.#partPlace(open);
     if (kind === "refusal") return frames + this.#output.frame("response.refusal.delta", { ...place, delta });
@@ -55,12 +55,12 @@ export class Speech {
       frames += this.#endPart(open);
       open.thoughts.push({ kind: named, text: "" });
     }
-    // The gap to the paragraph before it is for wires that have one text for all.
+    // The paragraph gap is only for wires with a single reasoning text.
     const text = named === undefined ? event.text : event.text.replace(/^\n\n/, "");
     return text === "" ? frames : frames + this.#thought(open, text);
   }
 
-  /** What the vendor says of items and parts beyond their text; see the provider's decoder. */
+  /** Handles vendor fields of items and parts; see the provider's decoder. */
   fields(data: unknown): string {
     const { message, part, item, parts } = asRecord(data);
     if (message !== undefined) return this.close() + this.#beginMessage(asRecord(message));
@@ -145,7 +145,7 @@ export class Speech {
 
   #thought(open: OpenThought, delta: string): string {
     if (open.thoughts.length === 0) open.thoughts.push({ kind: "summary", text: "" });
-    const thought = open.thoughts.at(-1) as Thought; // pushed if there was none
+    const thought = open.thoughts.at(-1) as Thought; // Pushed above if there was none.
     const place = this.#thoughtPlace(open, thought);
     const isSummary = thought.kind === "summary";
     const added = isSummary ? "response.reasoning_summary_part.added" : "response.content_part.added";

@@ -114,7 +114,7 @@ export async function resolved(runs: Runs, items: readonly Item[]): Promise<Item
         (items) => items.find((each) => each.id === id),
         () => undefined,
       );
-      if (found !== undefined) return found as Item; // issued items are valid input
+      if (found !== undefined) return found as Item; // Items issued here are valid input.
       throw new VenturiError("request.parse", "invalid_input", `Item with id '${id}' not found.`, {
         details: { param: "input" },
       });

@@ -55,7 +55,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
   });
 }
 
-/** `POST /responses/input_tokens`: counted by the vendor if possible, else estimated, as a header says. */
+/** `POST /responses/input_tokens`: counted by the vendor if possible, otherwise estimated; a header says which. */
 export function mountInputTokens(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "How many tokens a request is", tags: ["openai"], body: ResponsesRequest };

@@ -6,7 +6,7 @@ import type { Receiver } from "./receiver.ts";
 import type { WebhookFigures } from "./webhook-figures.ts";
 import { backoff } from "./webhook-options.ts";
 
-/** Between two pages of lanes of which none had anything to deliver, ms; one that has ended is hinted at by the feed. */
+/** Pause between pages of lanes with nothing to deliver, ms; the feed announces ended runs. */
 const pause = 200;
 const rest = 1_000;
 const mostHints = 2_000;
@@ -24,13 +24,13 @@ export interface CourierParts {
 }
 
 /**
- * Delivers what the lanes of one webhook have, a page of lanes at a time and one message of a run after the other. Reads the
- * journal as any reader does: however slow the receiver is, no run waits for it and nothing piles up in memory.
+ * Delivers the messages of one webhook's lanes, a page of lanes at a time and one message per run at a time. Reads the journal like any
+ * reader: however slow the receiver, no run waits for it and nothing piles up in memory.
  */
 export class Courier {
   readonly #parts: CourierParts;
   readonly #busy = new Map<string, Promise<void>>();
-  /** Failed here: when a lane may try again, by the monotonic clock. */
+  /** Lanes that failed here: when to retry, by the monotonic clock. */
   readonly #retryAt = new Map<string, { readonly due: number; readonly failedAt: number }>();
   readonly #hints = new Set<string>();
   #after: string | undefined;
@@ -66,7 +66,7 @@ export class Courier {
     await Promise.allSettled(this.#busy.values());
   }
 
-  /** Nobody else touches the lane meanwhile. */
+  /** Keeps this process from working on the lane meanwhile. */
   async alone(key: string, work: () => Promise<void>): Promise<void> {
     while (this.#busy.has(key)) await this.#busy.get(key)?.catch(() => {});
     const done = work().finally(() => {
@@ -83,19 +83,19 @@ export class Courier {
       if (signal.aborted || !this.#parts.receiver.hasRoom) return;
       this.#hints.delete(run);
       const stored = await lanes.get(webhook, run);
-      // One that has to wait is found again with its page.
+      // A lane that has to wait is found again with its page.
       if (stored !== undefined && this.#parts.receiver.isFree(stored.lane)) await this.#begin(stored, signal);
     }
   }
 
-  /** Looks at one page of lanes; how long to wait for the next. */
+  /** Handles one page of lanes; returns how long to wait before the next. */
   async #page(signal: AbortSignal): Promise<number> {
     const { lanes, webhook, receiver } = this.#parts;
     const page = await lanes.page(webhook, this.#after);
     let begun = 0;
     for (const stored of page) {
       if (signal.aborted) return 0;
-      if (!receiver.hasRoom) return pause; // the rest of the page is looked at again
+      if (!receiver.hasRoom) return pause; // The rest of the page is handled later.
       this.#after = stored.key;
       if (!receiver.isFree(stored.lane) || !this.#isDue(stored)) continue;
       await this.#begin(stored, signal);
@@ -112,13 +112,13 @@ export class Courier {
     const { clock, receiver } = this.#parts;
     if (known !== undefined) return clock.monotonic() >= known.due || receiver.upSince(lane) > known.failedAt;
     if (lane.retryAt === undefined) return true;
-    // Of another replica. Not later than the wait itself, whatever the clocks say.
+    // Set by another replica. Limited to the backoff itself, whatever the clocks say.
     const wait = Math.min(Math.max(0, lane.retryAt - clock.now()), backoff(lane.attempts, receiver.options.retry));
     this.#retryAt.set(key, { due: clock.monotonic() + wait, failedAt: Number.NEGATIVE_INFINITY });
     return wait === 0;
   }
 
-  /** Finds out what there is to deliver, and begins with it; does not wait for the receiver. */
+  /** Finds what to deliver and starts delivering, without waiting for the receiver. */
   async #begin(stored: StoredLane, signal: AbortSignal): Promise<void> {
     const { key } = stored;
     if (this.#busy.has(key) || stored.lane.done) return;
@@ -175,7 +175,7 @@ export class Courier {
     const { clock, lanes, receiver } = this.#parts;
     const wait = Math.max(backoff(attempts, receiver.options.retry), retryAfter);
     const failedAt = clock.monotonic();
-    if (this.#retryAt.size >= mostHints) this.#retryAt.clear(); // the stored times count then
+    if (this.#retryAt.size >= mostHints) this.#retryAt.clear(); // The stored times apply then.
     this.#retryAt.set(stored.key, { due: failedAt + wait, failedAt });
     await lanes.keep(stored, { ...stored.lane, pending: message, attempts, error, retryAt: clock.now() + wait });
   }
@@ -190,7 +190,7 @@ export class Courier {
   }
 
   async #sleep(ms: number): Promise<void> {
-    // Past the first hint, so that a busy feed does not keep it awake.
+    // Waits a little after the first hint, so that a busy feed does not keep it awake.
     if (ms === 0) ms = 5;
     await new Promise<void>((resolve) => {
       const stop = this.#parts.clock.after(ms, resolve);

@@ -3,19 +3,19 @@ import { space } from "./lanes.ts";
 
 const key = "cursor";
 const page = 100;
-/** A run may become visible after one that was stored later: replicas commit at the same time. Looked at again after this, ms. */
+/** Replicas commit concurrently, so a run may become visible after one stored later. Pages are read again after this, ms. */
 const settling = 30_000;
 
 interface Stored {
   /** Absent: from the beginning. */
   readonly cursor?: string;
-  /** The only run there was when the first webhook was configured. */
+  /** The only run that existed when the first webhook was configured. */
   readonly skip?: string;
-  /** The last step, whose runs may not all be marked as passed. */
+  /** The last step, whose runs may not all be marked as passed yet. */
   readonly passing?: Step;
 }
 
-/** A page of the list of runs: from a cursor to its last run, and the cursor after that. */
+/** A page of the run list: from a cursor to its last run, and the cursor after it. */
 interface Step {
   readonly from?: string;
   readonly last: string;
@@ -23,15 +23,15 @@ interface Step {
 }
 
 export interface CursorTarget {
-  /** A run that may be new. Called again for a run until the cursor has passed it. */
+  /** Called with a run that may be new; repeated until the cursor has passed it. */
   meet(row: RunRow): Promise<void>;
-  /** The cursor has passed the run for good. */
+  /** Called when the cursor has passed the run for good. */
   pass(run: string): Promise<void>;
 }
 
 /**
- * A durable position in the list of all runs, in order of arrival. Runs are met as soon as they are seen; the stored position
- * follows half a minute later, after a second look at the same page.
+ * A durable position in the list of all runs, in order of arrival. Runs are handled as soon as they are seen; the stored position follows
+ * half a minute later, after reading the same page again.
  */
 export class RunCursor {
   readonly #journal: Journal;
@@ -49,7 +49,7 @@ export class RunCursor {
     this.#target = target;
   }
 
-  /** Marks where the first webhook begins, before the service takes runs. Another replica may have. */
+  /** Sets where the first webhook begins, before the service accepts runs. Another replica may have done it. */
   async begin(): Promise<void> {
     if ((await this.#values.get(space, key)) !== undefined) return;
     await this.#values.put(space, { key, value: JSON.stringify(await this.#end()), version: 0 });
@@ -58,16 +58,16 @@ export class RunCursor {
   async open(): Promise<void> {
     await this.begin();
     const found = await this.#values.get(space, key);
-    const value = JSON.parse(found?.value ?? "{}") as Stored; // written from one
+    const value = JSON.parse(found?.value ?? "{}") as Stored; // Written by this class.
     this.#stored = { value, version: found?.version ?? 0 };
     this.#tip = value.cursor;
     this.#steps = [];
-    // Passed, not met: what was delivered of these is forgotten, and would be told again.
+    // Passed but not met: their delivered state is gone, so meeting them would notify again.
     const before = value.passing === undefined ? [] : await this.#rowsOf(value.passing);
     for (const { run } of before) await this.#target.pass(run);
   }
 
-  /** Meets everything that is new, and moves the stored position. */
+  /** Handles everything new, and advances the stored position. */
   async advance(): Promise<void> {
     for (;;) {
       const from = this.#tip;
@@ -93,7 +93,7 @@ export class RunCursor {
     }
   }
 
-  /** The runs of a step, with those that have become visible since; none when its last one is gone, which leaves their lanes. */
+  /** The runs of a step, including those that became visible since; none when its last run is gone, which leaves their lanes. */
   async #rowsOf({ from, last }: Step, see: (row: RunRow) => Promise<void> = async () => {}): Promise<RunRow[]> {
     const found: RunRow[] = [];
     let cursor = from;
@@ -118,7 +118,7 @@ export class RunCursor {
     return this.#journal.list({ oldestFirst: true, limit: page, ...(cursor === undefined ? {} : { cursor }) });
   }
 
-  /** Behind the newest run: whoever configures the first webhook does not want to hear of all that ever was. */
+  /** The position after the newest run: a new webhook should not report all past runs. */
   async #end(): Promise<Stored> {
     const { runs, cursor } = await this.#journal.list({ limit: 1 });
     const only = runs[0]?.run;

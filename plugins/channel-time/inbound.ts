@@ -16,7 +16,7 @@ export interface InboundParts {
   readonly config: Readonly<Record<string, InboundOptions>>;
 }
 
-/** `POST /v1/hooks/NAME`: another system starts a run. Its signature is its key, so the route needs none of ours. */
+/** `POST /v1/hooks/NAME`: lets another system start a run. It authenticates by signature, so the route needs no key. */
 export async function mountInbound(
   host: ChannelHost<FastifyInstance>,
   { clock, runs, config }: InboundParts,
@@ -24,17 +24,17 @@ export async function mountInbound(
   if (Object.keys(config).length === 0) return;
   const largest = Math.max(...Object.values(config).map(({ maxBody }) => maxBody));
   await host.server.register(async (scope) => {
-    // Signatures are of the bytes, whatever type they say they have.
+    // Signatures are computed over the raw bytes, whatever the content type.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: largest }, (_request, body, done) =>
       done(null, body),
     );
     scope.post("/v1/hooks/:name", { config: { open: true }, schema }, async (request, reply) => {
-      const { name } = request.params as { name: string }; // by the route
+      const { name } = request.params as { name: string }; // From the route.
       const options = Object.hasOwn(config, name) ? config[name] : undefined;
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const inbound = { headers: request.headers, body, now: clock.now() };
-      // One answer for a name that is unknown and for one that is not signed for: names are not to be found out.
+      // The same error for unknown names and bad signatures, so that names cannot be probed.
       if (options === undefined) throw refused();
       const problem = problemWith(inbound, options);
       if (problem !== undefined) {
@@ -60,8 +60,8 @@ async function take(
 ): Promise<Taken> {
   const { from, agent, session, metadata, notify, tenant, events, maxInput } = options;
   const parsed = jsonIn(inbound);
-  // Slack asks once whether the address is ours.
-  const { type, challenge } = (parsed ?? {}) as { type?: unknown; challenge?: unknown }; // compared below
+  // Slack verifies the URL once.
+  const { type, challenge } = (parsed ?? {}) as { type?: unknown; challenge?: unknown }; // Compared below.
   if (from === "slack" && type === "url_verification" && typeof challenge === "string") return { challenge };
   const kind = kindOf(from, inbound, parsed);
   if (events !== undefined && !events.includes(kind))

@@ -7,27 +7,27 @@ export { notifySpace as space } from "venturi/internal";
 const page = 50;
 
 /**
- * How far the deliveries of one run to one webhook are. There is one from when the run is found until its end is delivered, so
- * what waits is in the journal and not in memory.
+ * Delivery state of one run for one webhook. Exists from when the run is found until its end is delivered, so that pending work is in the
+ * journal and not in memory.
  */
 export interface Lane extends Notified {
   readonly webhook: string;
   readonly run: string;
   /** Absent in lanes of earlier versions. */
   readonly tenant?: string;
-  /** Of the last message delivered or given up; those up to it are done. */
+  /** Position of the last message delivered or given up; everything up to it is done. */
   readonly place: number;
-  /** The next message, once it has failed: the run may be pruned before it succeeds. */
+  /** The next message, stored once it has failed: the run may be pruned before it succeeds. */
   readonly pending?: Message;
   readonly attempts: number;
-  /** By the wall clock, ms; a hint for another replica. */
+  /** Wall clock, ms; a hint for other replicas. */
   readonly retryAt?: number;
   readonly error?: string;
-  /** Nothing follows. Kept until the cursor has passed the run, so that it is not begun again. */
+  /** Nothing follows. Kept until the cursor has passed the run, so that it does not start again. */
   readonly done?: true;
   /** The cursor has passed the run. */
   readonly passed?: true;
-  /** Of a dead letter that is sent again: nothing but `pending`. */
+  /** A dead letter being sent again: only `pending` is delivered. */
   readonly replayed?: true;
 }
 
@@ -70,7 +70,7 @@ export class Lanes {
     return found.map(laneIn);
   }
 
-  /** The lane as stored, or undefined when another replica has changed it. A finished one the cursor has passed is removed. */
+  /** The stored lane, or undefined if another replica changed it. A finished lane that the cursor has passed is removed. */
   async keep({ key, version }: StoredLane, lane: Lane): Promise<StoredLane | undefined> {
     if (lane.done && lane.passed) {
       await this.#values.remove(space, key, version);
@@ -85,7 +85,7 @@ export class Lanes {
     return found.filter(({ value }) => !value.includes('"done":true')).length;
   }
 
-  /** A letter is there once, however often it is given up. */
+  /** Stores a letter once, however often it is given up. */
   async bury(letter: DeadLetter): Promise<void> {
     const key = deadKey(letter.webhook, letter.message.id);
     const found = await this.#values.get(space, key);
@@ -99,15 +99,15 @@ export class Lanes {
       limit,
       ...(after === undefined ? {} : { after: deadKey(webhook, after) }),
     });
-    return found.map(({ key, value }) => ({ key, letter: JSON.parse(value) as DeadLetter })); // written from one
+    return found.map(({ key, value }) => ({ key, letter: JSON.parse(value) as DeadLetter })); // Written from one.
   }
 
   async letter(webhook: string, id: string): Promise<DeadLetter | undefined> {
     const found = await this.#values.get(space, deadKey(webhook, id));
-    return found && (JSON.parse(found.value) as DeadLetter); // written from one
+    return found && (JSON.parse(found.value) as DeadLetter); // Written from one.
   }
 
-  /** In a lane of its own. The letter goes last: a crash in between sends it once more, under the same id. */
+  /** Sends it in a lane of its own. The letter is removed last: a crash in between sends it once more, under the same id. */
   async replay(letter: DeadLetter): Promise<void> {
     const { webhook, message, url, headers, tenant } = letter;
     const lane = { webhook, run: `replay:${message.id}`, place: 0, pending: message, attempts: 0 } as const;
@@ -129,4 +129,4 @@ export class Lanes {
 }
 
 const deadKey = (webhook: string, id: string): string => `dead/${webhook}/${id}`;
-const laneIn = ({ key, value, version }: KeyValue): StoredLane => ({ key, version, lane: JSON.parse(value) as Lane }); // written from one
+const laneIn = ({ key, value, version }: KeyValue): StoredLane => ({ key, version, lane: JSON.parse(value) as Lane }); // Written from one.

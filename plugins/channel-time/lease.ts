@@ -1,13 +1,13 @@
 import type { Clock, KeyValues } from "venturi/plugin";
 
 const key = "lease";
-/** How often its holder says that it is there, and after how long without a word it is taken to be gone; ms. */
+/** Heartbeat interval of the holder, and the silence after which it counts as gone; ms. */
 const beat = 2_000;
 const gone = 10_000;
 
 /**
- * Which replica delivers. Its holder writes the entry again and again; who has seen no new version of it for a while, by the
- * monotonic clock of its own, takes it by compare-and-set. No wall clock is compared, so none can be wrong.
+ * Decides which replica delivers. The holder keeps rewriting the entry; a replica that sees no new version for a while, by its own
+ * monotonic clock, takes it with compare-and-set. No wall clocks are compared.
  */
 export class Lease {
   readonly #values: KeyValues;
@@ -23,12 +23,12 @@ export class Lease {
     this.#space = space;
   }
 
-  /** Whether this replica still may, without asking. */
+  /** Whether this replica still holds the lease, without asking. */
   get held(): boolean {
     return this.#held !== undefined && this.#clock.monotonic() - this.#held.at < gone - beat;
   }
 
-  /** Takes or renews it, when it is time. */
+  /** Takes or renews the lease when it is time. */
   async hold(): Promise<boolean> {
     const now = this.#clock.monotonic();
     if (now - this.#askedAt < beat) return this.held;
@@ -45,7 +45,7 @@ export class Lease {
     return this.#held !== undefined;
   }
 
-  /** So that another replica need not wait. */
+  /** Gives it up, so that another replica need not wait. */
   async release(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;

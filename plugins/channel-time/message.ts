@@ -2,10 +2,10 @@ import { costsOf } from "venturi/internal";
 import { isTerminal, type RunEvent, type RunRow } from "venturi/plugin";
 import type { WebhookEvent, WebhookOptions } from "./webhook-options.ts";
 
-/** One delivery. Its id is the same however often it is sent, so that a receiver can leave out what it has had. */
+/** One delivery. Its id stays the same when repeated, so that a receiver can drop duplicates. */
 export interface Message {
   readonly id: string;
-  /** Position in the run: of the event, and of the message among those the event gives. */
+  /** Position in the run: of the event, and among the messages the event produces. */
   readonly place: number;
   readonly type: WebhookEvent;
   readonly tenant: string;
@@ -26,7 +26,7 @@ const limits: ReadonlySet<string> = new Set([
   "budget",
 ]);
 
-/** What an event is told as, in order. */
+/** The messages an event produces, in order. */
 export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions): Message[] {
   return typesOf(event)
     .map((type, index) => ({ type, place: event.seq * perEvent + index }))
@@ -48,7 +48,7 @@ interface Told {
 function bodyOf(row: RunRow, event: RunEvent, { type, options }: Told): Record<string, unknown> {
   const timestamp = new Date(event.at).toISOString();
   if (options.format !== "a2a") return { type, timestamp, data: dataOf(row, event, options) };
-  // Content stays behind: the receiver gets the task, with its own key.
+  // Without content: the receiver fetches the task with its own key.
   const { run, session = run } = row;
   return { statusUpdate: { taskId: run, contextId: session, status: { state: taskState(event), timestamp } } };
 }
@@ -85,7 +85,7 @@ function typesOf(event: RunEvent): WebhookEvent[] {
   }
 }
 
-/** Names, numbers and codes. What people and models wrote is left out unless the configuration asks for it. */
+/** Names, numbers and codes. Text written by people and models is left out unless configured. */
 function dataOf(row: RunRow, event: RunEvent, { content }: WebhookOptions): Record<string, unknown> {
   const { run, agent, session, tenant, request } = row;
   const base = {

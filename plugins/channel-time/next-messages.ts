@@ -4,27 +4,27 @@ import { type Message, messagesOf, placeAfter, seqOf } from "./message.ts";
 import type { WebhookEvent, WebhookOptions } from "./webhook-options.ts";
 
 const page = 200;
-/** Events read without a message before the place is worth storing. */
+/** After this many events without a message, the position is worth storing. */
 const farEnough = 2_000;
 
 export interface Next {
   readonly messages: readonly Message[];
   /** Everything up to here was read. */
   readonly place: number;
-  /** Nothing follows these: the run has ended, or is gone. */
+  /** Nothing follows: the run has ended or is gone. */
   readonly last: boolean;
 }
 
-/** Told by a run's last event. */
+/** Messages produced by a run's last event. */
 const atTheEnd: ReadonlySet<WebhookEvent> = new Set(["run.finished", "run.failed", "budget.exceeded"]);
 
-/** The next messages of a run for a webhook; undefined when there are none yet. */
+/** The next messages of a run for a webhook; undefined if there are none yet. */
 export async function nextMessages(journal: Journal, lane: Lane, options: WebhookOptions): Promise<Next | undefined> {
   const row = await journal.get(lane.run);
   if (row === undefined) return { messages: [], place: lane.place, last: true };
   const onlyEnd = options.events.every((event) => atTheEnd.has(event));
   if (row.state !== "done" && (onlyEnd || row.asking === 0)) return undefined;
-  // The end is the last event; the others are somewhere before.
+  // The end is the last event; other messages come from anywhere before.
   let after = onlyEnd ? Math.max(0, row.head - 1) : Math.max(0, seqOf(lane.place));
   const from = after;
   while (after < row.head) {
@@ -38,6 +38,6 @@ export async function nextMessages(journal: Journal, lane: Lane, options: Webhoo
     if (messages.length > 0 || last) return { messages, place: placeAfter(after), last };
     if (after - from >= farEnough) return { messages: [], place: placeAfter(after), last: false };
   }
-  // Its last message was delivered at a later try, and nothing but that it is done was left to store.
+  // Its last message was delivered by a later attempt; only the completion is left to store.
   return row.state === "done" ? { messages: [], place: placeAfter(row.head), last: true } : undefined;
 }

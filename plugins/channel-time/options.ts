@@ -17,7 +17,7 @@ export const Options = z.strictObject({
 });
 export type Options = z.output<typeof Options>;
 
-/** What the schema cannot tell: cron expressions, time zones, templates, and names of other parts of the configuration. */
+/** Checks what the schema cannot: cron expressions, time zones, templates, and names from other parts of the configuration. */
 export async function problemsIn(options: Options, agents: readonly string[]): Promise<OptionProblem[]> {
   const problems: OptionProblem[] = [];
   const { schedules, webhooks, hooks } = options;

@@ -4,27 +4,27 @@ import type { Message } from "./message.ts";
 import { signedHeaders } from "./sign.ts";
 import { backoff, type WebhookOptions } from "./webhook-options.ts";
 
-/** Where a delivery goes, and whose run it tells of. */
+/** A delivery's destination, and the tenant of its run. */
 export type Addressed = Notified & { readonly tenant?: string };
 
 export type Delivered =
   | { readonly kind: "ok" }
-  /** `final`: no further try can succeed. */
+  /** `final`: no retry can succeed. */
   | { readonly kind: "failed"; readonly error: string; readonly final: boolean; readonly retryAfter?: number };
 
-/** Failures in a row, of one tenant at one address, after which it is asked by one delivery of this tenant at a time. */
+/** After this many consecutive failures of a tenant at an address, it is probed by one delivery of that tenant at a time. */
 const downAfter = 5;
 const longestProbe = 60_000;
-/** Tenants and addresses whose failures are known. */
+/** Maximum tenants and addresses with recorded failures. */
 const mostKnown = 5_000;
 
-/** How an address is doing for one tenant: no tenant's failures are counted against another. */
+/** Health of an address for one tenant, so that one tenant's failures do not affect another. */
 interface Health {
   failures: number;
   busy: number;
   /** By the monotonic clock. */
   probeAt: number;
-  /** When it last came back, by the monotonic clock: whoever failed before may try at once. */
+  /** When it last recovered, by the monotonic clock: deliveries that failed before may retry at once. */
   upSince: number;
 }
 
@@ -35,7 +35,7 @@ const unknown: Readonly<Health> = {
   upSince: Number.NEGATIVE_INFINITY,
 };
 
-/** Whoever is at the other end of a webhook: how it is reached, and how it is doing. */
+/** The receiver of a webhook: how to reach it, and its health. */
 export class Receiver {
   readonly options: WebhookOptions;
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class Receiver {
     return this.#busy < this.options.concurrency;
   }
 
-  /** Whether a delivery there may begin now. A tenant gets at most half of the places. */
+  /** Whether a delivery there may begin now. A tenant gets at most half of the slots. */
   isFree(where: Addressed): boolean {
     const { tenant = "" } = where;
     const share = Math.ceil(this.options.concurrency / 2);
@@ -118,10 +118,10 @@ export class Receiver {
         body,
         signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
       });
-      await response.body?.cancel(); // what it says is of no interest, and may be endless
+      await response.body?.cancel(); // The body is ignored, and may be endless.
       return response.ok ? { kind: "ok" } : refused(response);
     } catch (thrown) {
-      // A rule of the configuration refuses it, and will again.
+      // Refused by a rule of the configuration, and will be again.
       const final = VenturiError.isInstance(thrown) && thrown.code === "tool_denied";
       return { kind: "failed", error: reasonOf(late.signal.aborted ? late.signal.reason : thrown), final };
     } finally {
@@ -173,7 +173,7 @@ function ownFetch(options: WebhookOptions): EgressFetch {
 function refused(response: Response): Delivered {
   const seconds = Number(response.headers.get("retry-after"));
   const retryAfter = Number.isFinite(seconds) && seconds > 0 ? { retryAfter: Math.min(seconds, 3_600) * 1_000 } : {};
-  // 410: the receiver is gone for good, by Standard Webhooks.
+  // 410: the receiver is permanently gone, by Standard Webhooks.
   return { kind: "failed", error: `status ${response.status}`, final: response.status === 410, ...retryAfter };
 }
 

@@ -41,12 +41,12 @@ export const what = {
     .describe("webhook that hears of its runs"),
 };
 
-/** Names are part of idempotency keys and of URLs. */
+/** Names are part of idempotency keys and URLs. */
 export const scheduleName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "a name has letters, digits, _, . and -, at most 128");
 
-/** What the record schema cannot say: exactly one of the three. */
+/** Checks what the schema cannot: exactly one of the three is set. */
 export function oneTime(value: { cron?: unknown; at?: unknown; in?: unknown }): string | undefined {
   const given = [value.cron, value.at, value.in].filter((each) => each !== undefined).length;
   return given === 1 ? undefined : "write one of cron, at and in";

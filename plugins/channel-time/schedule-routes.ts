@@ -9,18 +9,18 @@ import { oneTime, scheduleName, timing, what } from "./schedule-options.ts";
 import type { ScheduleState } from "./schedule-state.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** Schedules of one tenant. */
+/** Maximum schedules per tenant. */
 const most = 1_000;
 const upcoming = 3;
 
 export interface ScheduleRoutes {
   readonly scheduler: Scheduler;
   readonly now: () => number;
-  /** Names of webhooks that `notify` may say. */
+  /** Webhook names allowed in `notify`. */
   readonly webhooks: readonly string[];
 }
 
-/** `/v1/schedules`: those of the configuration are listed, those of the API can be made and removed. */
+/** `/v1/schedules`: lists those of the configuration, and creates and removes others. */
 export function mountSchedules(host: ChannelHost<FastifyInstance>, parts: ScheduleRoutes): void {
   const { scheduler, now } = parts;
   const server = host.server.withTypeProvider<ZodRoutes>();
@@ -94,7 +94,7 @@ async function definitionOf(
     tenant: caller.tenant,
     input: inputOf(input),
     by: caller.id,
-    // One that has just passed is made up for.
+    // A time that has just passed is made up for.
     createdAt: moment === undefined ? createdAt : Math.min(createdAt, moment),
     ...(cron === undefined ? {} : { cron }),
     ...(moment === undefined ? {} : { at: moment }),
@@ -105,7 +105,7 @@ async function definitionOf(
   };
 }
 
-/** An alias counts as the agent it stands for. */
+/** Resolves an alias to the agent's name. */
 const nameOfAgent = (host: ChannelHost<FastifyInstance>, request: unknown, agent: string): string =>
   host
     .runsFor(request)

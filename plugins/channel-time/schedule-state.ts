@@ -13,15 +13,15 @@ export interface Start {
 }
 
 /**
- * What replicas tell each other about a schedule. Not what makes a start happen once: that is its idempotency key. It says how
- * far a restarted process has to look back, also where runs and their keys were pruned, and what the pages show.
+ * What replicas share about a schedule. It does not make a start happen once; the idempotency key does. It tells how far a restarted
+ * process looks back, also after runs and their keys were pruned, and what the API shows.
  */
 export interface ScheduleState {
-  /** Times before are none of its business: the schedule did not exist. */
+  /** Earlier times do not count: the schedule did not exist. */
   readonly since: number;
   /** Every time up to here, back to `catchUp`, is settled. */
   readonly through: number;
-  /** The last ones, newest first. */
+  /** The most recent starts, newest first. */
   readonly starts: readonly Start[];
 }
 
@@ -37,14 +37,14 @@ export class ScheduleStates {
     return found && stateIn(found);
   }
 
-  /** The state, made when there is none yet: then the schedule begins now. */
+  /** The state, created if missing: the schedule then begins now. */
   async open(schedule: StoredSchedule, now: number): Promise<ScheduleState> {
     return await this.#change(schedule, (state) => state ?? { since: now, through: now, starts: [] });
   }
 
   /**
-   * Settled starts are added once each, whichever replica tells of them first. The earliest beginning stays: a replica whose clock is
-   * ahead takes a later one, and has not looked at what lies between.
+   * Adds settled starts, once each, whichever replica reports them first. The earliest `since` wins: a replica whose clock is ahead has a
+   * later one, and has not looked at the time between.
    */
   async settled(schedule: StoredSchedule, news: ScheduleState): Promise<ScheduleState> {
     return await this.#change(schedule, (state) => {
@@ -80,4 +80,4 @@ export class ScheduleStates {
   }
 }
 
-const stateIn = ({ value }: KeyValue): ScheduleState => JSON.parse(value) as ScheduleState; // written from one
+const stateIn = ({ value }: KeyValue): ScheduleState => JSON.parse(value) as ScheduleState; // Written from one.

@@ -3,15 +3,15 @@ import { isoOf } from "./moment.ts";
 import { jitterOf, keyOf, type Schedule } from "./schedule.ts";
 import type { ScheduleState, ScheduleStates, Start } from "./schedule-state.ts";
 
-/** Times settled in one look, so that a long outage of a busy schedule does not hold up the others. */
+/** Maximum times settled per look, so that a busy schedule does not delay others after a long outage. */
 const mostAtOnce = 200;
-/** Times remembered as settled here, so that a clock that is set back a little does not ask for each of them again. */
+/** Times settled here that are remembered, so that a clock set back a little does not request each of them again. */
 const mostRemembered = 1_000;
-/** Missed times that are told of. */
+/** Maximum missed times reported. */
 const mostMissed = 20;
-/** When what could not be stored is tried again, ms. */
+/** Delay before retrying what could not be stored, ms. */
 const storeAgain = 1_000;
-/** Earlier runs that may still be under way. */
+/** Maximum earlier runs that may still be active. */
 const mostOpen = 5;
 
 export interface WatchParts {
@@ -20,16 +20,16 @@ export interface WatchParts {
 }
 
 /**
- * Starts the runs of one schedule. It looks at every time since the last look, or since the last settled one that any replica
- * told of, and starts each under its key. Nothing is taken from the clock but the present: one that was set ahead or back makes
- * it look again at what lies within `catchUp`, where the keys find what was started before.
+ * Starts the runs of one schedule. It handles every time since the last look, or since the last settled time known to any replica, and
+ * starts each under its key. Only the present is taken from the clock: after it was set ahead or back, times within `catchUp` are handled
+ * again, and the keys find what was already started.
  */
 export class ScheduleWatch {
   readonly schedule: Schedule;
   readonly #parts: WatchParts;
   readonly #settled = new Set<number>();
   #state: ScheduleState | undefined;
-  /** Settled here and not stored yet, newest first: without them a next run would not know of an open one. */
+  /** Settled here but not stored yet, newest first: without them the next start would not know of an open run. */
   #unstored: readonly Start[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.NEGATIVE_INFINITY;
@@ -39,12 +39,12 @@ export class ScheduleWatch {
     this.#parts = parts;
   }
 
-  /** When there is something to do, if the clock runs on. */
+  /** When there is something to do, if the clock continues normally. */
   dueAt(now: number): number {
     return now < this.#lookedAt ? now : this.#dueAt;
   }
 
-  /** Whether its only time is settled, or too long ago to be made up for. */
+  /** Whether its only time is settled, or too old to be made up for. */
   isOver(now: number): boolean {
     const { at, catchUp, jitter } = this.schedule.definition;
     return at !== undefined && (this.#settled.has(at) || now > at + jitter + catchUp);
@@ -56,7 +56,7 @@ export class ScheduleWatch {
     const first = source === "api" ? definition.createdAt - 1 : now;
     const state = this.#state ?? (await states.open(definition, first));
     const window = definition.catchUp + definition.jitter;
-    // A schedule from the future was made under a clock that was ahead.
+    // A schedule from the future was created under a clock that was ahead.
     const since = Math.min(state.since, now);
     const wasSetBack = state.through > now;
     let at = Math.max(since, wasSetBack ? 0 : state.through, now - window);
@@ -77,11 +77,11 @@ export class ScheduleWatch {
       if (start === undefined) {
         through = Math.min(through, time - 1);
         dueAt = Math.min(dueAt, Math.max(due, now));
-        if (due <= now) break; // in order: what comes after waits too
+        if (due <= now) break; // In order: later ones wait too.
         continue;
       }
       this.#remember(time);
-      // At once: the next time within this look has to know of it.
+      // Immediately, because the next time within this look must know of it.
       this.#unstored = [start, ...this.#unstored];
     }
     this.#state = { since, through, starts: [] };
@@ -95,7 +95,7 @@ export class ScheduleWatch {
     this.#dueAt = dueAt;
   }
 
-  /** Times that can no longer be made up for, newest first: nothing ran, or the run before them took too long. */
+  /** Times too old to be made up for, newest first: nothing was running, or the previous run took too long. */
   #missed(after: number, upTo: number): Start[] {
     const missed: Start[] = [];
     let time = after < upTo ? this.schedule.occurrences.next(after) : undefined;
@@ -109,7 +109,7 @@ export class ScheduleWatch {
     return missed;
   }
 
-  /** Undefined when it has to be tried again. */
+  /** Undefined if it has to be retried. */
   async #start(time: number): Promise<Start | undefined> {
     const { definition } = this.schedule;
     const runs = this.#parts.runs();
@@ -133,7 +133,7 @@ export class ScheduleWatch {
     }
   }
 
-  /** Runs of earlier times that are still under way. */
+  /** Runs of earlier times that are still active. */
   async #open(runs: Runs, time: number): Promise<string[]> {
     const { starts = [] } = (await this.#parts.states.read(this.schedule.definition)) ?? {};
     const earlier = [...this.#unstored, ...starts]
@@ -142,7 +142,7 @@ export class ScheduleWatch {
     const open: string[] = [];
     for (const { run = "" } of earlier) {
       const row = await runs.get(run).catch((thrown: unknown) => {
-        if (VenturiError.isInstance(thrown) && thrown.code === "not_found") return undefined; // it was pruned
+        if (VenturiError.isInstance(thrown) && thrown.code === "not_found") return undefined; // It was pruned.
         throw thrown;
       });
       if (row !== undefined && row.state !== "done") open.push(run);

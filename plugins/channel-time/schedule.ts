@@ -4,7 +4,7 @@ import { isoOf } from "./moment.ts";
 import { type Occurrences, occurrencesOf } from "./occurrences.ts";
 import type { ScheduleOptions } from "./schedule-options.ts";
 
-/** A schedule that is watched, and where it comes from. */
+/** A watched schedule and its origin. */
 export interface Schedule {
   readonly source: "config" | "api";
   readonly definition: StoredSchedule;
@@ -14,7 +14,7 @@ export interface Schedule {
 export const idOf = ({ tenant, name }: Pick<StoredSchedule, "tenant" | "name">): string =>
   `${encodeURIComponent(tenant)}/${name}`;
 
-/** The one thing that makes a start happen once. */
+/** The idempotency key, which alone makes a start happen once. */
 export const keyOf = (name: string, time: number): string => `schedule:${name}:${isoOf(time)}`;
 
 export const inputOf = (input: string | RunInput): RunInput => (typeof input === "string" ? { text: input } : input);
@@ -23,7 +23,7 @@ export async function watched(source: Schedule["source"], definition: StoredSche
   return { source, definition, occurrences: await occurrencesOf(definition) };
 }
 
-/** `first`: when the schedule was first seen, which `in` counts from. */
+/** `first`: when the schedule was first seen, from which `in` counts. */
 export function fromConfig(name: string, options: ScheduleOptions, first: number): StoredSchedule {
   const { enabled: _, in: after, at, cron, input, session, metadata, notify, ...rest } = options;
   const moment = at ?? (after === undefined ? undefined : first + after);
@@ -45,7 +45,7 @@ export const noUndefined = ({ webhook, url }: { webhook: string; url?: string | 
   ...(url === undefined ? {} : { url }),
 });
 
-/** Delay of this start, from its name and time, so that every replica has the same. */
+/** Random delay of this start, derived from name and time, so that every replica computes the same. */
 export function jitterOf({ tenant, name, jitter }: StoredSchedule, time: number): number {
   if (jitter === 0) return 0;
   const hash = createHash("sha256").update(`${tenant}\n${name}\n${time}`).digest();

@@ -13,11 +13,11 @@ import type { ScheduleOptions } from "./schedule-options.ts";
 import { ScheduleStates } from "./schedule-state.ts";
 import { ScheduleWatch } from "./schedule-watch.ts";
 
-/** The clock is looked at this often at least, because it may be set; ms. */
+/** Maximum time between looks at the clock, which may be set; ms. */
 const longestSleep = 1_000;
-/** How often schedules of other replicas are looked for, ms. */
+/** Interval for finding schedules created by other replicas, ms. */
 const reloadEvery = 2_000;
-/** Schedules that are looked at at the same time. */
+/** Schedules handled concurrently. */
 const together = 8;
 
 export interface SchedulerParts {
@@ -90,7 +90,7 @@ export class Scheduler {
     }
     let next = Number.POSITIVE_INFINITY;
     for (const watch of this.#watches.values()) next = Math.min(next, watch.dueAt(clock.now()));
-    // Not below 20 ms: a start that has to wait is due all the time.
+    // At least 20 ms: a start that has to wait is always due.
     this.#sleep(Math.min(longestSleep, Math.max(20, next - clock.now())));
   }
 
@@ -110,7 +110,7 @@ export class Scheduler {
 
   async #over(definition: StoredSchedule): Promise<void> {
     this.#watches.delete(idOf(definition));
-    // Those of a run's own are counted until it has ended.
+    // Schedules of a run are counted until it has ended.
     if (definition.origin !== undefined) await this.stored.finish(definition);
     else await this.stored.remove(definition.tenant, definition.name);
     await this.states.forget(definition);
@@ -127,7 +127,7 @@ export class Scheduler {
       if (definition.done) await this.#forgetDone(definition);
       else {
         there.add(idOf(definition));
-        // A name may have been used again.
+        // A name may have been reused.
         const known = this.#watches.get(idOf(definition));
         if (known?.schedule.source === "config") continue;
         if (known?.schedule.definition.createdAt === definition.createdAt) continue;
@@ -151,7 +151,7 @@ export class Scheduler {
   }
 }
 
-/** The first of each tenant, then the second: whoever has a thousand due at once delays nobody by more than one. */
+/** Round-robin over tenants, so that a tenant with a thousand due schedules delays nobody by more than one. */
 function byTurns(due: readonly ScheduleWatch[]): ScheduleWatch[] {
   const before = new Map<string, number>();
   const turns = due.map((watch) => {

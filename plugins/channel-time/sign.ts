@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Bytes of a Standard Webhooks secret: base64 after `whsec_`, otherwise the text as it is. */
+/** The bytes of a Standard Webhooks secret: base64 after `whsec_`, otherwise the text itself. */
 export const secretBytes = (secret: string): Buffer =>
   secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
 
@@ -23,7 +23,7 @@ export function signedHeaders(secrets: readonly string[], signed: Signed): Recor
   };
 }
 
-/** Takes as long for any two texts of these lengths. */
+/** Constant-time comparison for texts of these lengths. */
 export function same(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,9 +1,9 @@
-/** `{{body.a.0.b}}`, `{{headers.x-name}}`, `{{body}}`. No expressions, no loops: values alone. */
+/** `{{body.a.0.b}}`, `{{headers.x-name}}`, `{{body}}`. Only values, no expressions or loops. */
 const hole = /\{\{\s*([\w.-]{1,256})\s*\}\}/g;
 
 const roots: ReadonlySet<string> = new Set(["body", "headers"]);
 
-/** What is wrong with a template; undefined when nothing is. */
+/** The problem with a template; undefined if there is none. */
 export function templateProblem(template: string): string | undefined {
   for (const [text, path = ""] of template.matchAll(hole)) {
     if (!roots.has(path.split(".")[0] ?? "")) return `${text} begins with neither body nor headers`;
@@ -12,7 +12,7 @@ export function templateProblem(template: string): string | undefined {
   return left.includes("{{") ? "a {{ is not closed, or has something other than a path in it" : undefined;
 }
 
-/** Values as they are, objects as JSON, missing ones as nothing. Each value once: what it contains is not a template. */
+/** Fills in values: strings as they are, objects as JSON, missing ones as nothing. Inserted text is not expanded again. */
 export function fill(
   template: string,
   values: { readonly body: unknown; readonly headers: unknown },

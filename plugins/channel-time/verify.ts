@@ -11,7 +11,7 @@ export interface Inbound {
   readonly now: number;
 }
 
-/** Why a request is not the other system's; undefined when it is. The answer to a client is the same for all of them. */
+/** Why a request does not come from the other system; undefined if it does. Clients get the same error for all reasons. */
 export function problemWith(
   inbound: Inbound,
   options: Pick<InboundOptions, "from" | "secret" | "tolerance">,
@@ -21,17 +21,17 @@ export function problemWith(
   if (given.length === 0) return "it has no signature";
   if (timestamp !== undefined) {
     if (!/^\d{1,12}$/.test(timestamp)) return "its time is no number of seconds";
-    // Both ways: a time ahead would keep a copy valid for longer.
+    // In both directions: a future time would keep a copy valid for longer.
     if (Math.abs(inbound.now - Number(timestamp) * 1_000) > options.tolerance) return "its time is too far from ours";
   }
   let isSigned = false;
-  // All are compared, so that the time it takes says nothing about which.
+  // Compares all, so that timing does not reveal which matched.
   for (const each of given) for (const one of expected) isSigned = same(each, one) || isSigned;
   return isSigned ? undefined : "its signature is another one";
 }
 
 interface Scheme {
-  /** Seconds; undefined where the scheme signs none. */
+  /** Seconds; undefined if the scheme has no timestamp. */
   readonly timestamp: string | undefined;
   readonly given: readonly string[];
   readonly expected: readonly string[];
@@ -48,7 +48,7 @@ const header = (headers: Headers, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** Signatures of one header: more are refused rather than computed with. */
+/** Maximum signatures per header; more are refused without computing. */
 const most = 8;
 
 const schemes: Readonly<Record<InboundOptions["from"], (inbound: Inbound, secrets: readonly string[]) => Scheme>> = {
@@ -88,8 +88,8 @@ const schemes: Readonly<Record<InboundOptions["from"], (inbound: Inbound, secret
 };
 
 /**
- * What a delivery is known by, however often it is sent. GitHub's id is not signed: with another one, a copy of a delivery would
- * count as new. Its body is, and has an id, a time or a commit of its own.
+ * Identifies a delivery, however often it is sent. GitHub's delivery id is not signed, so a copy with another id would count as new; the
+ * body is signed, and contains an id, time or commit.
  */
 export function idOf(from: InboundOptions["from"], { headers, body }: Inbound, parsed: unknown): string {
   const field = (name: string): string => {
@@ -114,7 +114,7 @@ const hashOf = (body: Buffer): string => createHash("sha256").update(body).diges
 
 export function kindOf(from: InboundOptions["from"], { headers }: Inbound, parsed: unknown): string {
   if (from === "github") return header(headers, "x-github-event");
-  const body = (parsed ?? {}) as { type?: unknown; event?: { type?: unknown } | null }; // read as unknown below
+  const body = (parsed ?? {}) as { type?: unknown; event?: { type?: unknown } | null }; // Read as unknown below.
   const kind = from === "slack" ? (body.event?.type ?? body.type) : body.type;
   return typeof kind === "string" ? kind : "";
 }

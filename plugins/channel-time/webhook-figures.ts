@@ -1,7 +1,7 @@
 import type { KeyValues } from "venturi/plugin";
 import { space } from "./lanes.ts";
 
-/** What a webhook's deliveries came to, over all replicas and restarts. A view; nothing depends on it. */
+/** Delivery figures of a webhook, over all replicas and restarts. Only for display. */
 export interface Figures {
   readonly delivered: number;
   readonly failed: number;
@@ -38,10 +38,10 @@ export class WebhookFigures {
 
   async read(): Promise<Figures> {
     const found = await this.#values.get(space, this.#key);
-    return found === undefined ? none : (JSON.parse(found.value) as Figures); // written from them
+    return found === undefined ? none : (JSON.parse(found.value) as Figures); // Written from one.
   }
 
-  /** Goes on from what was stored last. */
+  /** Continues from the stored figures. */
   async open(): Promise<void> {
     this.#figures = await this.read();
     this.#changed = false;

@@ -15,7 +15,7 @@ export interface WebhookRoutes {
   readonly config: Readonly<Record<string, WebhookOptions>>;
 }
 
-/** `/v1/webhooks`: how deliveries are doing, what was given up, and sending that again. */
+/** `/v1/webhooks`: delivery status, failed deliveries, and resending them. */
 export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, config }: WebhookRoutes): void {
   const { lanes } = webhooks;
   const server = host.server.withTypeProvider<ZodRoutes>();
@@ -103,21 +103,21 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
   }
 }
 
-/** Without keys there is one caller, who is everyone. */
+/** Without keys there is a single caller, who is everyone. */
 const isOperator = ({ tenants, id, tenant }: Caller): boolean =>
   tenants === "all" || (id === "anyone" && tenant === "default");
 const concerns = ({ tenants }: WebhookOptions, caller: Caller): boolean =>
   isOperator(caller) || (tenants?.includes(caller.tenant) ?? true);
-/** Sums over tenants are for those who may see them all. */
+/** Sums over tenants are only for callers who may see them all. */
 const seesAll = ({ tenants }: WebhookOptions, caller: Caller): boolean =>
   isOperator(caller) || (tenants?.every((tenant) => tenant === caller.tenant) ?? false);
 const isOwn = ({ message }: DeadLetter, caller: Caller): boolean =>
   message.tenant === caller.tenant || isOperator(caller);
-/** As with runs: who sees all tenants changes only what is its own. */
+/** As for runs: a caller that sees all tenants changes only its own. */
 const mayChange = ({ message }: DeadLetter, caller: Caller): boolean =>
   message.tenant === caller.tenant || caller.id === "anyone";
 
-/** A token may be in it. */
+/** The query may contain a token. */
 function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

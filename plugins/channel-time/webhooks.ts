@@ -17,11 +17,11 @@ import { Receiver } from "./receiver.ts";
 import { WebhookFigures } from "./webhook-figures.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
 
-/** How often new runs are looked for, ms; the feed wakes it before that. */
+/** Interval for finding new runs, ms; the feed wakes it earlier. */
 const lookEvery = 1_000;
 const leastPause = 50;
 const storeEvery = 5_000;
-/** Runs known to have their lanes. */
+/** Maximum runs remembered as having lanes. */
 const mostMet = 5_000;
 
 export interface WebhooksParts {
@@ -31,11 +31,11 @@ export interface WebhooksParts {
   readonly journal: Journal;
   readonly values: KeyValues;
   readonly config: Readonly<Record<string, WebhookOptions>>;
-  /** How receivers are reached; over the network, within the webhook's `hosts`, when absent. */
+  /** How receivers are reached; default: over the network, limited to the webhook's `hosts`. */
   readonly fetchOf?: (options: WebhookOptions) => EgressFetch;
 }
 
-/** Tells receivers what happens in runs. One replica delivers at a time, from the journal and from where the last one stopped. */
+/** Notifies receivers about runs. One replica delivers at a time, from the journal, continuing where the last one stopped. */
 export class Webhooks {
   readonly lanes: Lanes;
   readonly figures = new Map<string, WebhookFigures>();
@@ -66,7 +66,7 @@ export class Webhooks {
     }
   }
 
-  /** Once the runs to come are known from those before. */
+  /** Starts delivering once the starting position is stored. */
   async start(): Promise<void> {
     await this.#cursor.begin();
     this.#running = this.#run();
@@ -87,12 +87,12 @@ export class Webhooks {
       } catch (thrown) {
         if (!signal.aborted) log.warn("webhooks wait for the journal", { error: messageOf(thrown) });
       }
-      await sleep(clock, lookEvery, signal).catch(() => {}); // aborted
+      await sleep(clock, lookEvery, signal).catch(() => {}); // Aborted.
     }
-    await this.#lease.release().catch(() => {}); // it ends by itself
+    await this.#lease.release().catch(() => {}); // It expires by itself.
   }
 
-  /** Delivers until it is told to stop, or another replica does. */
+  /** Delivers until told to stop, or until another replica takes over. */
   async #lead(stopping: AbortSignal): Promise<void> {
     const { log } = this.#parts;
     const over = new AbortController();
@@ -108,7 +108,7 @@ export class Webhooks {
     } finally {
       over.abort();
       await Promise.allSettled([...work, watching]);
-      for (const figures of this.figures.values()) await figures.store().catch(() => {}); // a view
+      for (const figures of this.figures.values()) await figures.store().catch(() => {}); // Only for display.
     }
   }
 
@@ -123,19 +123,19 @@ export class Webhooks {
         for (const figures of this.figures.values()) await figures.store();
         storedAt = clock.monotonic();
       }
-      await sleep(clock, leastPause, signal).catch(() => {}); // aborted
+      await sleep(clock, leastPause, signal).catch(() => {}); // Aborted.
       await this.#sleep(lookEvery, signal);
     }
   }
 
-  /** Until something happens, at most so long. */
+  /** Waits for a wake-up, at most `ms`. */
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const waking = new AbortController();
     this.#wake = () => waking.abort();
-    await sleep(this.#parts.clock, ms, AbortSignal.any([signal, waking.signal])).catch(() => {}); // woken
+    await sleep(this.#parts.clock, ms, AbortSignal.any([signal, waking.signal])).catch(() => {}); // Woken up.
   }
 
-  /** The feed is quick but forgets; the lanes do not. */
+  /** The feed is fast but lossy; the lanes are durable. */
   async #watch(signal: AbortSignal): Promise<void> {
     for await (const items of this.#parts.runs().feed({ signal })) {
       for (const item of items) {
@@ -173,7 +173,7 @@ export class Webhooks {
   }
 }
 
-/** Where the run is told of by this webhook, if it is. */
+/** Where this webhook reports the run, if it does. */
 function urlFor(webhook: string, options: WebhookOptions, row: RunRow): string | undefined {
   const { notify } = row.request;
   const isNamed = notify?.webhook === webhook;

@@ -2,22 +2,22 @@ import type { Socket } from "node:net";
 import { inputWeight } from "venturi/internal";
 import { type Account, type Charge, VenturiError } from "venturi/plugin";
 
-/** Smaller messages are not charged while they arrive, and may take their time. */
+/** Smaller messages are not charged while they arrive, and have no minimum rate. */
 const small = 64 * 1024;
-/** A larger one has to arrive at this rate, bytes a second, after some time to begin, ms. */
+/** Minimum rate of larger messages after an initial delay, bytes a second. */
 const slowest = 64 * 1024;
 const patience = 2_000;
-/** A masked frame's header, at least. */
+/** Minimum size of a masked frame's header. */
 const frameHeader = 6;
 
 export interface ArrivingOptions {
   readonly transport: Socket;
   readonly account: Account;
-  /** The message cannot be taken: there is no memory for it, or it does not come. */
+  /** Called when the message cannot be accepted: no memory for it, or it arrives too slowly. */
   readonly refuse: (error: VenturiError) => void;
 }
 
-/** The message that is arriving, charged to its sender from its first large piece on. The WebSocket keeps its pieces. */
+/** The message being received, charged to its sender from its first large piece on. The WebSocket library buffers the pieces. */
 export class Arriving {
   readonly #options: ArrivingOptions;
   #read: number;
@@ -31,7 +31,7 @@ export class Arriving {
     options.transport.on("data", this.#onData);
   }
 
-  /** The message is here: what it holds, to be released when it has been handled. */
+  /** The message is complete; returns its charge, to be released once handled. */
   complete(bytes: number): Charge {
     const { transport, account } = this.#options;
     const charge = this.#charge ?? account.hold(bytes * inputWeight, "frame");

@@ -11,7 +11,7 @@ import { Projection } from "./projection.ts";
 import { Speech } from "./speech.ts";
 import { Verbatim } from "./verbatim.ts";
 
-/** How long a peer that is refused may take to close, ms. */
+/** How long a refused peer may take to close, ms. */
 const closing = 1_000;
 
 export interface Parts {
@@ -86,7 +86,7 @@ export class Connection {
     this.#socket.ping();
   }
 
-  /** What it sends cannot be taken; it may come back later. */
+  /** Its messages cannot be accepted now; it may reconnect later. */
   #refuse(error: VenturiError): void {
     this.#send({ type: "stream_error", error: publicError(error) });
     this.#socket.close(1013, "try again later");
@@ -223,7 +223,7 @@ export class Connection {
     void this.#pumpFeed(feed, id === undefined ? {} : { id });
   }
 
-  /** A full socket is waited for; what it then misses is reported as a gap. */
+  /** Waits for a full socket; what the reader misses meanwhile is reported as a gap. */
   async #pumpFeed(feed: AsyncIterable<readonly FeedItem[]>, id: { id?: string }): Promise<void> {
     try {
       for await (const items of feed) await this.#sendFrame(JSON.stringify({ type: "feed", ...id, items }));
@@ -237,7 +237,7 @@ export class Connection {
     if (this.#socket.bufferedAmount === 0) this.#send({ type: "heartbeat", run, at: Date.now() });
   }
 
-  /** Sends a batch in one write, as far as the socket takes it. True when there was something to send. */
+  /** Sends a batch in one write, as far as the socket accepts it. Returns whether there was something to send. */
   async #write(batch: readonly RunEvent[], projection: Pick<Projection, "messages">): Promise<boolean> {
     const socket = this.#socket;
     const { socket: transport } = this.#parts.request.raw;

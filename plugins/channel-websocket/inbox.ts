@@ -11,12 +11,12 @@ export interface InboxOptions {
   /** Messages per second, which is also the burst size. */
   readonly rate: number;
   readonly arriving: Arriving;
-  /** Never rejects. `held`: what the message holds in memory until then. */
+  /** Never rejects. `held`: memory of the message until then. */
   readonly handle: (text: string | undefined, held: Charge) => Promise<void>;
 }
 
 interface Message {
-  /** Undefined when it is binary. */
+  /** Undefined for a binary message. */
   readonly text: string | undefined;
   readonly held: Charge;
 }

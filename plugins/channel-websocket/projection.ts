@@ -48,7 +48,7 @@ export class Projection {
       case "refusal.delta":
         return [json({ type: "stream_chunk", run, seq, kind: "refusal", delta: event.text })];
       case "tool_call.started":
-        return this.#rest(event); // no text follows until the call is written, which may take long
+        return this.#rest(event); // No text follows until the call is written, which may take long.
       case "tool_call.ready":
         return [json({ ...ofCall("tool_call", event), name: event.name, arguments: event.arguments })];
       case "tool_call.rejected":

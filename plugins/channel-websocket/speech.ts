@@ -31,7 +31,7 @@ export class Speech {
 
   begin({ run, after }: { readonly run: string; readonly after: number }): void {
     const speaker = new Speaker({ voice: this.mustHaveVoice(), outlet: this.#outlet, run, after });
-    this.#speakers.delete(run); // moves the newest to the end
+    this.#speakers.delete(run); // Moves it to the end, as the newest.
     this.#speakers.set(run, speaker);
     // Sent audio may still be playing, so it can be interrupted long after its end.
     const [oldest] = [...this.#speakers].filter(([, other]) => other.isDone);

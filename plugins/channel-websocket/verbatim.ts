@@ -5,7 +5,7 @@ const piece = 64 * 1024;
 
 /** A run's committed events as they are, a batch in a message: `{"type":"events","run","events":[…]}`. */
 export class Verbatim {
-  /** Seq after which the run is read. */
+  /** The run is read after this seq. */
   readonly from: number;
   readonly #head: string;
 
@@ -18,7 +18,7 @@ export class Verbatim {
   *messages(batch: readonly RunEvent[]): Generator<string> {
     let events = "";
     for (const event of batch) {
-      if (event.seq <= this.from) continue; // speech reads the run from its start
+      if (event.seq <= this.from) continue; // Speech reads the run from its start.
       events += events === "" ? encodeEvent(event) : `,${encodeEvent(event)}`;
       if (events.length < piece) continue;
       yield `${this.#head}${events}]}`;

@@ -40,7 +40,7 @@ function fillObject(schema: JsonRecord, source: Source): Record<string, unknown>
   return filled;
 }
 
-/** Only what is clearly named: an enum value, an unmistakable format, a number beside the name. */
+/** Only what is clearly named: an enum value, an unmistakable format, a number next to the name. */
 function optional(name: string, schema: JsonRecord, source: Source): unknown {
   const choice = namedChoice(schema, source);
   if (choice !== undefined) return choice;

@@ -38,7 +38,7 @@ export function smallModel(given: Prompt, random: Random, id: string): Turn {
   return { pieces, finish: "tool_calls" };
 }
 
-/** Its rules are regular expressions, some of which take the square of the text's length. It understands no more of a longer one. */
+/** Some of its rules take quadratic time, and it understands no more of a longer text. */
 const longestText = 4_096;
 
 function withShortTexts(prompt: Prompt): Prompt {
