@@ -1,15 +1,15 @@
 import type { Cron } from "croner";
 
-/** When a schedule is due. Pure: the same on every replica, from wherever it is asked. */
+/** When a schedule is due. Pure: the same on every replica. */
 export interface Occurrences {
-  /** The first time after this one; undefined when there is none. */
+  /** The first time after this one; undefined if there is none. */
   next(after: number): number | undefined;
 }
 
-/** Years beyond this are not a time that anybody waits for, and what croner says of them was never looked at. */
+/** Later years are refused: nobody waits for them, and croner is untested there. */
 const last = Date.UTC(2200, 0);
 
-/** Loaded with the first cron expression: a service without schedules has no cron library. */
+/** Loaded with the first cron expression, so that services without schedules do not load it. */
 let library: Promise<typeof import("croner")> | undefined;
 
 export async function occurrencesOf(schedule: {
@@ -21,12 +21,12 @@ export async function occurrencesOf(schedule: {
   if (cron === undefined) return { next: (after) => (at !== undefined && at > after ? at : undefined) };
   library ??= import("croner");
   const pattern = new (await library).Cron(cron, { timezone, paused: true });
-  // Asked every second, and the same for all of them until it is due: croner takes some 20 µs.
+  // Cached: it is asked every second and stays the same until due, while croner takes about 20 µs.
   let asked = Number.POSITIVE_INFINITY;
   let found = 0;
   return {
     next(after) {
-      // From the second after: a pattern has no parts of one, and from within a second croner would say the same one again.
+      // Whole seconds: patterns have no fractions, and croner would return the same second again.
       const second = Math.floor(after / 1_000) * 1_000;
       if (second < asked || second >= found) found = nextOf(pattern, second);
       asked = second;
@@ -40,7 +40,7 @@ function nextOf(pattern: Cron, second: number): number {
   return found === undefined || found > last ? Number.POSITIVE_INFINITY : found;
 }
 
-/** Why these cannot be used, by key; nothing when they can. */
+/** Problems of these settings, by key; empty if there are none. */
 export async function timingProblems({
   cron,
   timezone,
@@ -63,7 +63,7 @@ export async function timingProblems({
 
 function isZone(zone: string): boolean {
   try {
-    // Offsets are accepted there too, but have no daylight saving time, which is what a zone is for.
+    // Fixed offsets are accepted there too, but have no daylight saving time.
     return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "" && !/^[+-]/.test(zone);
   } catch {
     return false;
