@@ -84,6 +84,7 @@ export { Prompt } from "./core/run/prompt.ts";
 export { isAsked, pendingOf, questionsOpened } from "./core/run/questions.ts";
 export { rowFits } from "./core/run/row-fits.ts";
 export { shadowTenant } from "./core/run/shadow.ts";
+export { Spending } from "./core/run/spending.ts";
 export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";
 export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
 export { atPointer } from "./core/values/json-pointer.ts";

@@ -1,4 +1,4 @@
-import { addUsage, costOfAll } from "venturi/internal";
+import { costOfAll, Spending } from "venturi/internal";
 import {
   type AnsweredEvent,
   type AskedEvent,
@@ -6,7 +6,6 @@ import {
   type RunEvent,
   type TerminalEvent,
   type ToolContext,
-  type Usage,
   VenturiError,
   type Verdict,
 } from "venturi/plugin";
@@ -26,7 +25,7 @@ export class CalledRun {
   readonly #open = new Map<string, (verdict: Verdict) => void>();
   readonly #asked = new Map<string, number>();
   /** The called run's usage, which includes that of runs it called. */
-  #spent: Spent = { usage: {} };
+  readonly #spending = new Spending();
 
   constructor(called: Called) {
     this.#called = called;
@@ -37,12 +36,15 @@ export class CalledRun {
     const { context, run } = this.#called;
     try {
       for await (const batch of batches) {
-        const before = this.#spent;
+        const before = this.#spending.own.total;
         const text = batch.map((event) => this.#take(event)).join("");
-        if (this.#spent !== before) context.spent(this.#spent.usage, this.#spent.cost);
-        if (text !== "") context.progress(text);
+        const { total } = this.#spending.own;
         const last = batch.at(-1);
-        if (last !== undefined && isTerminal(last)) return last;
+        const end = last !== undefined && isTerminal(last) ? last : undefined;
+        if (end !== undefined) context.spent(end.usage, costOfAll(end));
+        else if (total !== before) context.spent(total);
+        if (text !== "") context.progress(text);
+        if (end !== undefined) return end;
       }
     } finally {
       for (const settle of this.#open.values()) settle({ approved: false, reason: "the called run has ended" });
@@ -53,7 +55,7 @@ export class CalledRun {
 
   /** The progress text shown to the caller's followers. */
   #take(event: RunEvent): string {
-    this.#spent = spentAfter(event, this.#spent);
+    this.#spending.apply(event);
     switch (event.type) {
       case "text.delta":
       case "tool.output":
@@ -102,29 +104,6 @@ export class CalledRun {
         const error = thrown instanceof Error ? thrown.message : String(thrown);
         context.log.warn("an answer did not reach the called run", { run: context.run, child: run, call, error });
       });
-  }
-}
-
-interface Spent {
-  readonly usage: Usage;
-  readonly cost?: number | undefined;
-}
-
-/** The run's usage so far, from its events; its cost once it has ended. */
-function spentAfter(event: RunEvent, spent: Spent): Spent {
-  switch (event.type) {
-    case "generation.finished":
-    case "generation.failed":
-      return { usage: addUsage(addUsage(spent.usage, event.usage ?? {}), event.hedged?.usage ?? {}) };
-    case "context.compacted":
-    case "memory.recalled":
-    case "tool.finished":
-      return event.usage === undefined ? spent : { usage: addUsage(spent.usage, event.usage) };
-    case "run.finished":
-    case "run.failed":
-      return { usage: event.usage, cost: costOfAll(event) };
-    default:
-      return spent;
   }
 }
 

@@ -3,8 +3,10 @@ import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { beginning, type DigestFold, inputText } from "../../core/run/digest.ts";
-import { isTerminal, type RunEvent } from "../../core/run/events.ts";
-import type { FeedItem, FeedPart, FeedQuery } from "../../core/run/feed.ts";
+import { isStep, isTerminal, type RunEvent } from "../../core/run/events.ts";
+import { type FeedItem, FeedPart, type FeedQuery } from "../../core/run/feed.ts";
+import { RunTimes } from "../../core/run/run-times.ts";
+import { isPiece, type TimePart, timingKey } from "../../core/run/time-parts.ts";
 import type { Followers } from "../../journal/followers.ts";
 import { ElsewhereWatch } from "./feed-elsewhere.ts";
 import { FeedReader } from "./feed-reader.ts";
@@ -26,8 +28,9 @@ interface FeedParts {
 interface Executing {
   readonly claim: Claim;
   readonly digest: DigestFold;
+  /** Of what a reader has seen: each time that somebody begins to watch, the run is followed from where this process took it up. */
   tokens: number;
-  part: FeedPart;
+  times: RunTimes;
   /** Set while somebody watches the feed. */
   abort: AbortController | undefined;
 }
@@ -51,7 +54,7 @@ export class Feed {
   /** A run starts executing here; call the returned function when it stops. */
   began(claim: Claim, digest: DigestFold): () => void {
     const { run } = claim.ownership;
-    const executing: Executing = { claim, digest, tokens: 0, part: "runtime", abort: undefined };
+    const executing: Executing = { claim, digest, tokens: 0, times: new RunTimes(), abort: undefined };
     this.#executing.set(run, executing);
     if (this.#readers.size > 0) this.#follow(executing);
     return () => {
@@ -105,6 +108,8 @@ export class Feed {
   #follow(executing: Executing): void {
     if (executing.abort !== undefined) return;
     executing.abort = new AbortController();
+    executing.tokens = 0;
+    executing.times = new RunTimes();
     const { signal } = executing.abort;
     this.#pump(executing, signal).catch((thrown: unknown) => {
       const { run } = executing.claim.ownership;
@@ -121,14 +126,9 @@ export class Feed {
   }
 
   #see(executing: Executing, event: RunEvent): void {
-    executing.part = partAfter(event, executing.part);
-    switch (event.type) {
-      case "text.delta":
-      case "reasoning.delta":
-      case "tool_call.delta":
-        executing.tokens += 1;
-        return;
-    }
+    executing.times.take(event);
+    if (isPiece(event)) executing.tokens += 1;
+    if (!isStep(event)) return;
     const { claim, digest } = executing;
     const item = itemOf(claim, event, digest);
     if (item !== undefined && this.#elsewhere.isNews(claim, event)) this.#tell(claim.tenant, item);
@@ -143,9 +143,10 @@ export class Feed {
     const at = this.#parts.clock.now();
     for (const reader of this.#readers) {
       const runs: { run: string; tokens: number; part: FeedPart }[] = [];
-      for (const { claim, tokens, part } of this.#executing.values()) {
+      for (const { claim, tokens, times } of this.#executing.values()) {
         if (runs.length === mostTicking) break;
-        if (reader.mayKnow(claim.tenant, claim.request.agent)) runs.push({ run: claim.ownership.run, tokens, part });
+        if (!reader.mayKnow(claim.tenant, claim.request.agent)) continue;
+        runs.push({ run: claim.ownership.run, tokens, part: partOf(times.now.part) });
       }
       if (runs.length > 0) reader.take({ type: "tick", at, runs });
     }
@@ -169,16 +170,13 @@ function itemOf(claim: Claim, event: RunEvent, digest: DigestFold): FeedItem | u
       };
     case "round.started":
       return { type: "round.started", ...base, round: event.round, model: event.model, attempt: event.attempt };
-    case "approval.requested": {
-      const { call, name, until } = event;
-      return { type: "approval.requested", ...base, call, name, ...(until === undefined ? {} : { until }) };
+    case "approval.requested":
+    case "question.asked": {
+      const { type, call, name, until } = event;
+      return { type, ...base, call, name, ...(until === undefined ? {} : { until }) };
     }
     case "approval.resolved":
       return { type: "approval.resolved", ...base, call: event.call, approved: event.approved };
-    case "question.asked": {
-      const { call, name, until } = event;
-      return { type: "question.asked", ...base, call, name, ...(until === undefined ? {} : { until }) };
-    }
     case "question.answered":
       return { type: "question.answered", ...base, call: event.call, answered: event.answered };
     default:
@@ -186,32 +184,7 @@ function itemOf(claim: Claim, event: RunEvent, digest: DigestFold): FeedItem | u
   }
 }
 
-/** What the run spends its time on after this event. */
-function partAfter({ type }: RunEvent, before: FeedPart): FeedPart {
-  switch (type) {
-    case "round.started":
-      return "providerWait";
-    case "text.delta":
-    case "reasoning.delta":
-    case "refusal.delta":
-    case "tool_call.started":
-    case "tool_call.delta":
-      return "providerStream";
-    case "generation.failed":
-      return "retryWait";
-    case "tool.started":
-    case "tool.output":
-      return "tool";
-    case "approval.requested":
-    case "question.asked":
-      return "approval";
-    case "approval.resolved":
-    case "question.answered":
-    case "generation.finished":
-    case "round.finished":
-    case "tool.finished":
-      return "runtime";
-    default:
-      return before;
-  }
-}
+const partOf = (part: TimePart): FeedPart => {
+  const known = FeedPart.safeParse(timingKey(part));
+  return known.success ? known.data : "runtime";
+};

@@ -128,3 +128,42 @@ describe("a reader of the feed that comes while a run is queued", () => {
     expect(first).to.deep.equal(["feed.opened", "run.started"]);
   });
 });
+
+describe("what a tick of the feed says of a run", () => {
+  it("is the same to each reader that comes, and a tool runs until the last of two has finished", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
+    const feed = new Feed({ journal, followers: new Followers({ journal, clock }), clock, log: silentLog });
+    const request = { agent: "helper", input: { text: "hi" } };
+    await journal.enqueue({ run: "run_1", tenant: "t", session: undefined, request });
+    const [claim] = await journal.claim("w", 1);
+    if (claim === undefined) throw new Error("not claimed");
+    const over = feed.began(claim, new DigestFold("run_1", request));
+    const bodies = [
+      { type: "run.started", agent: "helper", input: { text: "hi" } },
+      { type: "round.started", round: 1, model: "m", attempt: 1 },
+      { type: "text.delta", round: 1, text: "so" },
+      { type: "text.delta", round: 1, text: "on" },
+      { type: "generation.finished", round: 1, attempt: 1, finish: "tool_calls", usage: {} },
+      { type: "tool.started", round: 1, call: "c1", name: "a", attempt: 1, idempotencyKey: "1" },
+      { type: "tool.started", round: 1, call: "c2", name: "b", attempt: 1, idempotencyKey: "2" },
+      { type: "tool.finished", round: 1, call: "c1", name: "a", ok: true, ms: 1 },
+    ];
+    const events = bodies.map((body, index) => ({ ...body, run: "run_1", seq: index + 1, at: 1 + index }) as RunEvent);
+    await journal.append([{ ownership: claim.ownership, events }]);
+    for (const reader of ["the first reader", "the next one"]) {
+      const left = new AbortController();
+      const items: FeedItem[] = [];
+      const reading = (async () => {
+        for await (const batch of feed.watch({ signal: left.signal })) items.push(...batch);
+      })();
+      await clock.advance(3_000);
+      left.abort();
+      await reading;
+      const ticks = items.filter((item) => item.type === "tick");
+      expect(ticks.at(-1)?.runs, reader).to.deep.equal([{ run: "run_1", tokens: 2, part: "tool" }]);
+    }
+    over();
+    await journal.close();
+  });
+});

@@ -15,6 +15,15 @@ const runs = new ScriptedRuns(
       emit({ type: "text.delta", round: 1, text: String(request.input.text) });
       return { output: `done: ${request.input.text} ${JSON.stringify(request.input.variables ?? {})}` };
     },
+    spender: async ({ emit }) => {
+      const usage = { inputTokens: 10, outputTokens: 1 };
+      emit({ type: "generation.finished", round: 1, attempt: 1, finish: "tool_calls", usage });
+      // A call's search is part of what the call spent.
+      emit({ type: "memory.recalled", round: 1, call: "c1", store: "s", query: "q", notes: [], usage });
+      emit({ type: "tool.finished", round: 1, call: "c1", name: "recall", ok: true, ms: 1, usage });
+      await new Promise((resolve) => setImmediate(resolve));
+      return { output: "done" };
+    },
     structured: async () => ({ output: "{}", object: { answer: 42 } }),
     failing: async () => {
       throw new VenturiError("provider.stream", "rate_limited", "too many requests");
@@ -54,6 +63,12 @@ describe("agent", () => {
 
   it("answers with the object of an agent that has an output schema", async () => {
     expect((await ask({ agent: "structured" }, { task: "x" })).output).to.deep.equal({ answer: 42 });
+  });
+
+  it("tells what the run has spent, each token once", async () => {
+    const told: unknown[] = [];
+    await ask({ agent: "spender" }, { task: "x" }, { spent: (usage) => void told.push(usage) });
+    expect(told.slice(0, -1).at(-1)).to.deep.equal({ inputTokens: 20, outputTokens: 2 });
   });
 
   it("links the run to its caller and joins its trace", async () => {
