@@ -21,8 +21,11 @@ function hasMuchText(value: unknown): boolean {
     if (typeof next === "string") {
       characters += next.length;
       if (characters > large) return true;
+    } else if (Array.isArray(next)) {
+      // Not by its keys: V8 drops the loop's compiled code each time it meets an array after an object, twice per request.
+      for (let index = 0; index < next.length; index++) open.push(next[index]);
     } else if (typeof next === "object" && next !== null) {
-      const fields = next as Record<string, unknown>; // Array indexes are keys too.
+      const fields = next as Record<string, unknown>; // An object is one.
       for (const name in fields) open.push(fields[name]);
     }
   }
