@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { callKey } from "../../src/agent/state/call-key.ts";
+import { isSameCall } from "../../src/agent/state/call-key.ts";
 import { readOn } from "../../src/agent/state/call-result.ts";
 import { RunState } from "../../src/agent/state/run-state.ts";
 import { extendSession } from "../../src/agent/state/session-messages.ts";
@@ -277,7 +277,7 @@ describe("the state of a run, folded from its events", () => {
       text("b"),
     );
     expect(state.messages.map(({ role }) => role)).to.deep.equal(["user", "assistant", "tool"]);
-    expect(state.callHistory).to.deep.equal(['look {"n":1}']);
+    expect(state.callHistory.map(({ name, arguments: input }) => [name, input])).to.deep.equal([["look", { n: 1 }]]);
     expect([state.toolRounds, state.roundsFinished, state.output, state.settled]).to.deep.equal([
       1,
       1,
@@ -295,7 +295,10 @@ describe("the state of a run, folded from its events", () => {
     expect(after(start, round(), generated("pause"), closed()).toolRounds).to.equal(1);
     expect(after(start, closed()).roundsFinished).to.equal(0);
     expect(after(start, round(), generated(), closed()).messages).to.have.length(1);
-    expect(callKey({ name: "n", arguments: { b: 1 } })).to.equal('n {"b":1}');
+    const called = { name: "n", arguments: { b: 1 } };
+    expect(isSameCall(called, { name: "n", arguments: { b: 1 } })).to.equal(true);
+    expect(isSameCall(called, { name: "n", arguments: { b: 2 } })).to.equal(false);
+    expect(isSameCall(called, { name: "m", arguments: called.arguments })).to.equal(false);
   });
 
   it("forgets a retracted round, but neither its cost nor its ids", () => {

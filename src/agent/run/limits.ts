@@ -1,5 +1,6 @@
 import { checkedUsage, type Usage } from "../../core/model/usage.ts";
 import type { Budget } from "../../core/ports/tool.ts";
+import { timeParts } from "../../core/run/time-parts.ts";
 import { vendorNumber } from "../../core/values/vendor-number.ts";
 import type { CallState } from "../state/round-state.ts";
 import { Countdown } from "./countdown.ts";
@@ -55,11 +56,10 @@ export function spend(run: RunContext, call: string, spent: { readonly usage: Us
 
 export function budgetLeft(run: RunContext): Budget {
   const { tokens, time, maxToolCalls } = run.agent.limits;
-  const elapsed = elapsedOf(run);
   return {
     maxToolCalls: Math.max(0, maxToolCalls - run.state.toolCalls),
     ...(tokens === undefined ? {} : { tokens: tokens - tokensUsed(run) }),
-    ...(time === undefined ? {} : { time: time - elapsed }),
+    ...(time === undefined ? {} : { time: time - elapsedOf(run) }),
   };
 }
 
@@ -85,6 +85,8 @@ export function watchTime(run: RunContext): () => void {
 
 /** Run time that counts towards the limit, ms: excludes queueing, pauses and waiting for people. */
 function elapsedOf({ times, now }: RunContext): number {
-  const { queue, approval, paused, ...rest } = times.totals(now);
-  return Object.values(rest).reduce((sum, ms) => sum + ms, 0);
+  const totals = times.totals(now);
+  let sum = 0;
+  for (const part of timeParts) if (part !== "queue" && part !== "approval" && part !== "paused") sum += totals[part];
+  return sum;
 }

@@ -1,13 +1,20 @@
 import type { PendingCall } from "../../core/run/event-parts.ts";
 
+/** What identifies a call for repetition checks. */
+export type CallIdentity = Pick<PendingCall, "name" | "arguments">;
+
 const written = new WeakMap<object, string>();
 
-/** Identity of a call for repetition checks. Computed once, since arguments may be megabytes. */
-export function callKey(call: Pick<PendingCall, "name" | "arguments">): string {
-  let text = written.get(call.arguments);
+/** Whether both have the same name and arguments. Arguments, which may be megabytes, are encoded once, and only if there is something to compare. */
+export const isSameCall = (left: CallIdentity, right: CallIdentity): boolean =>
+  left.name === right.name &&
+  (left.arguments === right.arguments || textOf(left.arguments) === textOf(right.arguments));
+
+function textOf(input: CallIdentity["arguments"]): string {
+  let text = written.get(input);
   if (text === undefined) {
-    text = JSON.stringify(call.arguments);
-    written.set(call.arguments, text);
+    text = JSON.stringify(input);
+    written.set(input, text);
   }
-  return `${call.name} ${text}`;
+  return text;
 }

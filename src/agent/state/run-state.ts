@@ -7,7 +7,7 @@ import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
-import { callKey } from "./call-key.ts";
+import type { CallIdentity } from "./call-key.ts";
 import { resultOf, type WholeOutput } from "./call-result.ts";
 import { type Fold, foldOf } from "./folded.ts";
 import { inputMessages } from "./input-messages.ts";
@@ -77,8 +77,8 @@ export class RunState {
   agentPaused = false;
   /** Deferred tools found by the model, in order. */
   readonly foundTools = new LazySet<string>();
-  /** Calls of finished rounds as name and arguments, newest last. */
-  readonly callHistory: string[] = [];
+  /** Calls of finished rounds, newest last. */
+  readonly callHistory: CallIdentity[] = [];
   /** The round that has just finished; cleared by the next event. */
   settled: RoundState | undefined;
   #settledText = "";
@@ -284,7 +284,7 @@ export class RunState {
     const round = this.round;
     if (round === undefined) return;
     this.messages.push(...round.messages());
-    for (const call of round.inOrder) this.callHistory.push(callKey(call));
+    for (const call of round.inOrder) this.callHistory.push(call);
     if (round.calls.size > 0 || round.generated?.finish === "pause") this.toolRounds += 1;
     this.active = this.handedTo ?? this.active;
     this.handedTo = undefined;

@@ -1,5 +1,5 @@
 import { LimitReached } from "../run/limit-reached.ts";
-import { callKey } from "../state/call-key.ts";
+import { type CallIdentity, isSameCall } from "../state/call-key.ts";
 import type { CallState, RoundState } from "../state/round-state.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { Outcome } from "./outcome.ts";
@@ -17,17 +17,15 @@ export class Repetition {
 
   /** How many times in a row this call was made, including now. */
   count(call: CallState): number {
-    const key = callKey(call);
     const round = this.#state.round?.inOrder ?? [];
     let times = 1;
     for (let place = round.indexOf(call) - 1; place >= 0; place--) {
       const other = round[place];
-      if (other === undefined || callKey(other) !== key) return times;
+      if (other === undefined || !isSameCall(other, call)) return times;
       times += 1;
     }
     const { callHistory } = this.#state;
-    for (let place = callHistory.length - 1; place >= 0 && callHistory[place] === key; place--) times += 1;
-    return times;
+    return times + inARow(callHistory, callHistory.length, call);
   }
 
   /** Adds a note for the model from the third repetition on. */
@@ -40,22 +38,30 @@ export class Repetition {
 
   /** The limit reached if a call of this round was repeated too often. */
   limitOn(round: RoundState): LimitReached | undefined {
+    const calls = round.inOrder;
     const { callHistory } = this.#state;
-    const keys = round.inOrder.map(callKey);
-    const earlier = this.#state.round === round ? callHistory.length : callHistory.length - keys.length;
-    let times = 0;
-    let last: string | undefined;
-    if (earlier > 0 && keys.length > 0) {
-      last = callHistory[earlier - 1];
-      for (let place = earlier - 1; place >= 0 && callHistory[place] === last && times < endedAt; place--) times += 1;
-    }
-    for (const key of keys) {
-      times = key === last ? times + 1 : 1;
-      last = key;
+    const earlier = this.#state.round === round ? callHistory.length : callHistory.length - calls.length;
+    if (calls.length === 0 || earlier + calls.length < endedAt) return undefined;
+    let last = callHistory[earlier - 1];
+    let times = last === undefined ? 0 : inARow(callHistory, earlier, last);
+    for (const call of calls) {
+      times = last !== undefined && isSameCall(call, last) ? times + 1 : 1;
+      last = call;
       if (times >= endedAt) return tooOften();
     }
     return undefined;
   }
+}
+
+/** How many calls in a row before this place are the same as this one; counts no further than matters. */
+function inARow(history: readonly CallIdentity[], end: number, call: CallIdentity): number {
+  let times = 0;
+  for (let place = end - 1; place >= 0 && times < endedAt; place--) {
+    const other = history[place];
+    if (other === undefined || !isSameCall(other, call)) break;
+    times += 1;
+  }
+  return times;
 }
 
 const tooOften = (): LimitReached =>

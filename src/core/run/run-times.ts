@@ -4,26 +4,12 @@ import {
   noticeable,
   pausedName,
   stallFrom,
+  type TimedEvent,
   type TimePart,
   type TimeSegment,
   timeParts,
   type Waited,
 } from "./time-parts.ts";
-
-/** The fields of an event that the fold needs. */
-interface TimedEvent {
-  readonly type: string;
-  readonly at: number;
-  readonly waited?: readonly Waited[];
-  readonly call?: string;
-  readonly name?: string;
-  readonly model?: string;
-  readonly retryMs?: number;
-  readonly kind?: string;
-  readonly agent?: string;
-  readonly seq?: number;
-  readonly fork?: { readonly after: number };
-}
 
 interface Generating {
   readonly model: string;
@@ -82,7 +68,7 @@ export class RunTimes {
   take(event: TimedEvent): void {
     if (!this.#begun) this.#begin(event);
     else this.#charge(this.#ownerOf(event), event.at);
-    for (const wait of event.waited ?? []) this.carve(wait);
+    if (event.waited !== undefined) for (const wait of event.waited) this.carve(wait);
     this.#change(event);
   }
 
@@ -96,8 +82,8 @@ export class RunTimes {
   get now(): Charged {
     const attempt = this.#attempt;
     if (attempt) return { part: attempt.begun ? "providerStream" : "providerWait", name: attempt.model };
-    const working = [...this.#running].filter(([call]) => !this.#isAsking(call)).map(([, name]) => name);
-    if (working.length > 0) return { part: "tool", name: [...new Set(working)].join(", ") };
+    const working = this.#running.size === 0 ? undefined : this.#working();
+    if (working !== undefined) return { part: "tool", name: working };
     const [question] = this.#asking.values();
     if (question !== undefined) return { part: "approval", name: question };
     if (this.#backoff !== undefined) return { part: "backoff", name: this.#backoff };
@@ -107,7 +93,7 @@ export class RunTimes {
   }
 
   totals(until?: number): Record<TimePart, number> {
-    const total = Object.fromEntries(timeParts.map((part) => [part, 0])) as Record<TimePart, number>; // One entry per part.
+    const total = { ...zeros };
     for (const { part, from, to } of this.segments) total[part] += to - from;
     if (this.#begun && until !== undefined && until > this.at) total[this.now.part] += until - this.at;
     return total;
@@ -287,9 +273,18 @@ export class RunTimes {
     );
   }
 
+  /** Names of the tools that run and do not ask; undefined if there are none. */
+  #working(): string | undefined {
+    const names = new Set<string>();
+    for (const [call, name] of this.#running) if (!this.#isAsking(call)) names.add(name);
+    return names.size === 0 ? undefined : [...names].join(", ");
+  }
+
   /** A running tool's questions have ids that begin with its call id. */
   #isAsking(call: string): boolean {
     for (const asked of this.#asking.keys()) if (asked === call || asked.startsWith(`${call}.`)) return true;
     return false;
   }
 }
+
+const zeros = Object.fromEntries(timeParts.map((part) => [part, 0])) as Record<TimePart, number>; // One entry per part.

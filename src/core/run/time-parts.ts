@@ -38,6 +38,21 @@ export interface Waited {
   readonly ms: number;
 }
 
+/** The fields of an event that `RunTimes` needs. */
+export interface TimedEvent {
+  readonly type: string;
+  readonly at: number;
+  readonly waited?: readonly Waited[];
+  readonly call?: string;
+  readonly name?: string;
+  readonly model?: string;
+  readonly retryMs?: number;
+  readonly kind?: string;
+  readonly agent?: string;
+  readonly seq?: number;
+  readonly fork?: { readonly after: number };
+}
+
 /** A gap within a stream counts as a stall from here on, ms. */
 export const stallFrom = 700;
 /** Shorter waits are not recorded, ms. */
@@ -64,5 +79,5 @@ const pieces: ReadonlySet<string> = new Set([
  * Whether the event is a delta of the model's answer; the first one ends the wait for it. Fields about the answer come earlier and do not
  * count.
  */
-export const isPiece = ({ type, kind }: { readonly type: string; readonly kind?: string }): boolean =>
+export const isPiece = ({ type, kind }: Pick<TimedEvent, "type" | "kind">): boolean =>
   pieces.has(type) || (type === "provider.activity" && kind !== "response" && kind !== "fields");
