@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { RunView } from "../fold/view.ts";
 import { CopyButton } from "../parts/copy.tsx";
-import { Facts, Section } from "../parts/inspector.tsx";
+import { Facts, Section } from "../parts/facts.tsx";
 import { Json } from "../parts/json.tsx";
 import { PromptView } from "../parts/prompt.tsx";
 import { TraceLink } from "../parts/trace-link.tsx";

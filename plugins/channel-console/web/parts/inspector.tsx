@@ -1,6 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { isRefusal } from "venturi/internal/fold";
-import { type Attempt, argumentsOf, type Call, editedOf, outputOf } from "../fold/view.ts";
+import type { Attempt } from "../fold/view.ts";
 import { attemptId } from "../fold/waterfall.ts";
 import { isFromWire } from "../fold/wire-events.ts";
 import type { RunEvent } from "../state/api-types.ts";
@@ -8,10 +7,10 @@ import type { LiveRun } from "../state/live.ts";
 import { setQuery, to } from "../state/router.ts";
 import { may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { clockTime, count, duration, shortRun } from "../text/words.ts";
-import { callWords } from "./call.tsx";
-import { Content } from "./content.tsx";
+import { clockTime, duration, shortRun } from "../text/words.ts";
+import { CallDetails, type Fork, ForkButton } from "./call-details.tsx";
 import { CopyButton } from "./copy.tsx";
+import { Facts, Id, Section } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { Json, stringify } from "./json.tsx";
 import { TraceLink } from "./trace-link.tsx";
@@ -21,8 +20,7 @@ export interface InspectorProps {
   /** `call ID`, `attempt R.A.SEQ`, `event SEQ`, `round N` or `run`. */
   readonly selected: string;
   readonly close: () => void;
-  /** Opens the fork dialog at this event. */
-  readonly fork?: ((after: number) => void) | undefined;
+  readonly fork?: Fork;
 }
 
 /** Shows whatever is selected, in full. */
@@ -50,7 +48,7 @@ function titleOf({ view, events }: LiveRun, selected: string): string {
   return selected.startsWith("round ") ? `Round ${rest(selected)}` : "Run";
 }
 
-function bodyOf(live: LiveRun, selected: string, fork: InspectorProps["fork"]): ComponentChildren {
+function bodyOf(live: LiveRun, selected: string, fork: Fork): ComponentChildren {
   const { view, events } = live;
   if (selected.startsWith("call ")) {
     const call = view.calls.get(rest(selected));
@@ -100,141 +98,6 @@ function bodyOf(live: LiveRun, selected: string, fork: InspectorProps["fork"]): 
 
 const Missing = () => <p class="muted">Not there at this point of the run.</p>;
 
-export const Section = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <section class="detail">
-    <h3>{title}</h3>
-    {children}
-  </section>
-);
-
-type Fact = readonly [string, ComponentChildren];
-
-export function Facts({ facts }: { facts: readonly Fact[] }): JSX.Element {
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) =>
-        value === undefined || value === "" ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{typeof value === "string" ? printable(value) : value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
-}
-
-const Id = ({ text }: { text: string }) => (
-  <span class="id">
-    <span class="mono">{printable(text)}</span>
-    <CopyButton text={text} label="Copy" />
-  </span>
-);
-
-const ForkButton = ({ after, fork }: { after: number; fork: InspectorProps["fork"] }) =>
-  fork === undefined ? null : (
-    <button type="button" onClick={() => fork(after)}>
-      <Icon name="fork" size={14} /> Fork from here
-    </button>
-  );
-
-function CallDetails({ call, run, fork }: { call: Call; run: string; fork: InspectorProps["fork"] }): JSX.Element {
-  const { question, executed, finished } = call;
-  const { ms, savedMs, shown, images = [], files = [] } = finished ?? {};
-  const [given, output] = [argumentsOf(call), outputOf(call)];
-  return (
-    <>
-      <Facts
-        facts={[
-          ["state", callWords[call.state]],
-          ["took", ms === undefined ? undefined : duration(ms)],
-          ["saved by starting early", savedMs === undefined ? undefined : duration(savedMs)],
-          ["arguments took", call.readyAt === undefined ? undefined : duration(call.readyAt - call.startedAt)],
-          ["attempts", executed !== undefined && executed.attempt > 1 ? String(executed.attempt) : undefined],
-          ["call", <Id key="call" text={call.id} />],
-          ["idempotency key", executed?.idempotencyKey],
-          [
-            "called run",
-            call.child === undefined ? undefined : <a href={to("runs", call.child)}>{shortRun(call.child)}</a>,
-          ],
-          ["events", `${call.seq} to ${call.lastSeq}`],
-        ]}
-      />
-      <Section title="Arguments">
-        {given === undefined ? <pre class="raw">{printable(call.argumentsText)}</pre> : <Json value={given} />}
-      </Section>
-      {question === undefined ? null : <Answered call={call} question={question} />}
-      {call.error === undefined ? null : (
-        <Section title="Error">
-          <Json value={call.error} />
-        </Section>
-      )}
-      {output === undefined ? null : (
-        <Section title={shown === undefined ? "Output" : `Output (the model saw ${count(shown)} characters)`}>
-          <Output text={output} />
-        </Section>
-      )}
-      {call.progress === "" ? null : (
-        <Section title="Progress">
-          <pre class="raw">{printable(call.progress.slice(-20_000))}</pre>
-        </Section>
-      )}
-      {images.length + files.length === 0 ? null : (
-        <Section title="Files">
-          {[...images, ...files].map((content, index) => (
-            <Content key={index} content={content} run={run} />
-          ))}
-        </Section>
-      )}
-      {call.endedAt === undefined ? null : <ForkButton after={call.lastSeq} fork={fork} />}
-    </>
-  );
-}
-
-function Answered({ call, question }: { call: Call; question: NonNullable<Call["question"]> }): JSX.Element {
-  const { asked, answered } = question;
-  const edited = editedOf(call);
-  const forRun = answered?.type === "approval.resolved" && answered.for === "run";
-  const said = isRefusal(answered) ? "denied" : forRun ? "allowed for the run" : "approved";
-  return (
-    <Section title="Approval">
-      <Facts
-        facts={[
-          ["asked", clockTime(asked.at)],
-          ["why", asked.type === "approval.requested" ? asked.reason : undefined],
-          ["answer", answered === undefined ? "waiting" : said],
-          ["by", answered?.by],
-          ["reason", answered?.reason],
-          ["waited", answered === undefined ? undefined : duration(answered.at - asked.at)],
-        ]}
-      />
-      {edited === undefined ? null : (
-        <>
-          <p class="muted">Ran with these arguments instead:</p>
-          <Json value={edited} />
-        </>
-      )}
-    </Section>
-  );
-}
-
-/** Output that is JSON is shown as such. */
-function Output({ text }: { text: string }): JSX.Element {
-  if (/^\s*[{[]/.test(text) && text.length < 100_000) {
-    try {
-      return <Json value={JSON.parse(text)} />;
-    } catch {
-      // Plain text then.
-    }
-  }
-  const most = 50_000;
-  return (
-    <pre class="raw">
-      {printable(text.length > most ? `${text.slice(0, most)}\n… ${text.length - most} more` : text)}
-    </pre>
-  );
-}
-
 function AttemptDetails({ attempt }: { attempt: Attempt }): JSX.Element {
   const { started, outcome, firstAt, endedAt, startedAt } = attempt;
   const { usage } = outcome ?? {};
@@ -283,7 +146,7 @@ function AttemptDetails({ attempt }: { attempt: Attempt }): JSX.Element {
 
 const steps = new Set(["run.started", "generation.finished", "tool.finished", "round.finished"]);
 
-function EventDetails({ event, fork }: { event: RunEvent; fork: InspectorProps["fork"] }): JSX.Element {
+function EventDetails({ event, fork }: { event: RunEvent; fork: Fork }): JSX.Element {
   return (
     <>
       <Facts

@@ -8,7 +8,7 @@ import { printable } from "../text/printable.ts";
 import { short } from "../text/words.ts";
 import { CopyButton } from "./copy.tsx";
 import { Diffed } from "./diffed.tsx";
-import { Section } from "./inspector.tsx";
+import { Section } from "./facts.tsx";
 import { Json, stringify } from "./json.tsx";
 
 /** The request of a round to its model, compared with the previous round. */

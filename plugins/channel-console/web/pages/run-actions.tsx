@@ -1,0 +1,105 @@
+import type { JSX } from "preact";
+import { askToErase } from "../parts/erase.ts";
+import { Icon } from "../parts/icon.tsx";
+import { PauseButton } from "../parts/pause-button.tsx";
+import { askToStop, stop } from "../parts/stop.ts";
+import { TraceLink } from "../parts/trace-link.tsx";
+import type { LiveRun } from "../state/live.ts";
+import { go, setQuery, to } from "../state/router.ts";
+import { mayHere } from "../state/session.ts";
+
+export const views = [
+  { name: "conversation", word: "Conversation" },
+  { name: "trace", word: "Trace" },
+  { name: "events", word: "Events" },
+  { name: "wire", word: "Wire" },
+  { name: "request", word: "Request" },
+] as const;
+
+/** The buttons of a run's page. */
+export function RunActions({
+  live,
+  fork,
+}: {
+  live: LiveRun;
+  fork: ((after: number) => void) | undefined;
+}): JSX.Element {
+  const { whole } = live;
+  const { trace } = whole.started ?? {};
+  const ended = whole.endedAt !== undefined;
+  return (
+    <>
+      {trace === undefined ? null : <TraceLink trace={trace} short />}
+      {whole.session === undefined ? null : (
+        <a class="button" href={to("chat", whole.agent, whole.session)}>
+          <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
+        </a>
+      )}
+      {ended && mayHere("steer") ? (
+        <button
+          type="button"
+          class="quiet"
+          title="Erase"
+          aria-label="Erase this run"
+          onClick={() => askToErase(live.id)}
+        >
+          <Icon name="trash" size={14} />
+        </button>
+      ) : null}
+      {ended || !mayHere("steer") ? null : <PauseButton live={live} />}
+      {ended || !mayHere("steer") ? null : (
+        <button type="button" class="danger" onClick={() => void stop(live)}>
+          <Icon name="stop" size={14} /> Stop
+        </button>
+      )}
+      <button type="button" onClick={() => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`)}>
+        <Icon name="compare" size={14} /> <span class="wide-only">Compare</span>
+      </button>
+      {fork === undefined ? null : (
+        <button type="button" class="primary" disabled={whole.head === 0} onClick={() => fork(live.at.value ?? 1)}>
+          <Icon name="fork" size={14} /> Fork
+        </button>
+      )}
+    </>
+  );
+}
+
+/** What keys and the palette do on a run's page. */
+export function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {
+  const nextMishap = () => {
+    const now = live.at.value ?? 0;
+    const next = live.whole.mishaps.find((seq) => seq > now) ?? live.whole.mishaps[0];
+    if (next !== undefined) setQuery({ view: "events", select: `event ${next}`, at: String(next) });
+  };
+  const step = (by: number) => {
+    const seq = Math.min(live.whole.head, Math.max(1, (live.at.value ?? live.whole.head) + by));
+    setQuery({ at: seq >= live.whole.head ? undefined : String(seq) });
+  };
+  return [
+    ...views.map(({ name, word }, index) => ({
+      word,
+      hint: String(index + 1),
+      key: String(index + 1),
+      run: () => setQuery({ view: name }),
+    })),
+    { word: "Next error", hint: "e", key: "e", run: nextMishap },
+    { word: "One event back", hint: "[", key: "[", run: () => step(-1) },
+    { word: "One event on", hint: "]", key: "]", run: () => step(1) },
+    {
+      word: "Stop this run",
+      hint: "x",
+      key: "x",
+      run: () => askToStop(live),
+    },
+    ...(fork === undefined
+      ? []
+      : [{ word: "Fork this run", hint: "f", key: "f", run: () => fork(live.at.value ?? 1) }]),
+    {
+      word: "Compare this run",
+      hint: "c",
+      key: "c",
+      run: () => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`),
+    },
+    { word: "Close details", hint: "Esc", key: "Escape", run: () => setQuery({ select: undefined }) },
+  ];
+}
