@@ -21,6 +21,7 @@ export {
 export { pruneInSteps } from "./core/journal/prune-steps.ts";
 export { toAuditRecord, toClaim, toEvents, toOwnership, toRow, toSignal } from "./core/journal/sql-rows.ts";
 export { claimedRequest, listedRequest, storedBody, storedEvents } from "./core/journal/stored.ts";
+export { type SumsEngine, totalsFromSums } from "./core/journal/sums-sql.ts";
 export { UsageReport, usageCsv, usageQuery, usageReport } from "./core/journal/usage-report.ts";
 export {
   argumentsObject,
@@ -85,6 +86,7 @@ export { isAsked, pendingOf, questionsOpened } from "./core/run/questions.ts";
 export { rowFits } from "./core/run/row-fits.ts";
 export { shadowTenant } from "./core/run/shadow.ts";
 export { Spending } from "./core/run/spending.ts";
+export { groupings, percentile, TotalsFold } from "./core/run/totals.ts";
 export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";
 export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
 export { atPointer } from "./core/values/json-pointer.ts";

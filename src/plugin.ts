@@ -79,6 +79,7 @@ export type * from "./core/run/run-request.ts";
 export type * from "./core/run/run-row.ts";
 export type * from "./core/run/signals.ts";
 export type { Bill } from "./core/run/spending.ts";
+export type { Counted, Grouping, RunSums, Totals, TotalsBar } from "./core/run/totals.ts";
 export type * from "./core/values/data-url.ts";
 export type * from "./core/values/exact-json.ts";
 export type * from "./core/values/json-pointer.ts";

@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
-import { didYouMean, outcomes, type RunsQuery } from "venturi/internal";
+import { didYouMean, groupings, outcomes, type RunsQuery } from "venturi/internal";
 import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
-import { groupings, mostAdded, TotalsView, totalsOf } from "./totals.ts";
+import { TotalsView, totalsView } from "./totals.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";
 
 const moment = z
@@ -81,7 +81,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   server.get("/v1/totals", { schema: schemas.totals }, async (request) => {
     const { by, limit: _l, cursor: _c, ...query } = request.query;
     const grouping = groupings.find((each) => each === by);
-    return await totalsOf(host.runsFor(request), queryOf({ limit: 1, ...query }), grouping);
+    return totalsView(await host.runsFor(request).totals(queryOf({ limit: 1, ...query }), grouping));
   });
   server.get("/v1/runs/:run/trace", { schema: schemas.trace }, async (request, reply) => {
     const { run } = await host.runsFor(request).get(request.params.run);
@@ -172,7 +172,8 @@ const schemas = {
   },
   totals: {
     summary: "Sums of the ended runs that fit",
-    description: `Takes the filters of /v1/runs. From digests of the newest ${mostAdded} that fit; \`complete\` says whether those are all.`,
+    description:
+      "Takes the filters of /v1/runs. Filters on words, tool, duration, session, metadata or feedback count the newest 5,000 that fit; `complete` says whether those are all.",
     tags: ["runs"],
     querystring: TotalParameters,
     response: { 200: TotalsView.meta({ examples: [examples.totals] }), ...failures },

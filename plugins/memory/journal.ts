@@ -13,6 +13,7 @@ import {
   type Cursor,
   type EndOfRun,
   type Enqueue,
+  type Grouping,
   type Hint,
   isTerminal,
   type Journal,
@@ -28,6 +29,7 @@ import {
   type RunEvent,
   type RunRow,
   type Signal,
+  type Totals,
   type UsageQuery,
   type UsageRow,
   VenturiError,
@@ -39,7 +41,7 @@ import { backlogOf, workerRows } from "./backlog.ts";
 import { MemoryBlobs } from "./blobs.ts";
 import { Hints } from "./hints.ts";
 import { MemoryKeyValues } from "./key-values.ts";
-import { pageOf } from "./list.ts";
+import { pageOf, totalsOf } from "./list.ts";
 import { prunable } from "./prunable.ts";
 import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun } from "./run.ts";
 import { nameOf, RunTable } from "./run-table.ts";
@@ -261,6 +263,11 @@ export class MemoryJournal implements Journal {
   async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
     this.#usable("journal.audit");
     return this.#audit.page(query);
+  }
+
+  async totals(query: ListQuery, by?: Grouping): Promise<Totals> {
+    this.#usable("journal.list");
+    return totalsOf(this.#table.runs.values(), query, by);
   }
 
   async keepDigest(run: string, end: EndOfRun): Promise<void> {

@@ -1,5 +1,5 @@
-import { fitPage, mostWords, rowFits, sortCursor, wordsOf } from "venturi/internal";
-import type { ListQuery, RunRow } from "venturi/plugin";
+import { fitPage, mostWords, rowFits, sortCursor, TotalsFold, wordsOf } from "venturi/internal";
+import type { Grouping, ListQuery, RunRow, Totals } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs (given in order of arrival) and the next cursor. */
@@ -15,6 +15,13 @@ export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: R
   const last = page.at(-1);
   const runs = page.map(rowOf);
   return last && (cut || found.length > limit) ? { runs, cursor: String(last.order) } : { runs };
+}
+
+/** A recount: all is in memory anyway. */
+export function totalsOf(stored: Iterable<StoredRun>, query: ListQuery, by: Grouping | undefined): Totals {
+  const fold = new TotalsFold(by);
+  for (const run of stored) if (fits(run, query)) fold.add(rowOf(run));
+  return fold.totals();
 }
 
 /** One page of ended runs, sorted by a digest value, largest first. */

@@ -27,6 +27,7 @@ import {
   type Cursor,
   type EndOfRun,
   type Enqueue,
+  type Grouping,
   type Hint,
   type Journal,
   type KeptWire,
@@ -44,6 +45,7 @@ import {
   type Signal,
   type SignalRow,
   type StoredRow,
+  type Totals,
   type UsageQuery,
   type UsageRow,
   VenturiError,
@@ -59,6 +61,7 @@ import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
 import { toBills, toColumns, toDigest, toDigests, toStops } from "./rows.ts";
 import { type Statements, statements } from "./sql.ts";
+import { forgetGroups, totals } from "./sums.ts";
 
 const pruneStep = 50;
 const wakeEvery = 200;
@@ -257,6 +260,10 @@ export class PostgresJournal implements Journal {
       : { runs };
   }
 
+  totals(query: ListQuery, by?: Grouping): Promise<Totals> {
+    return totals({ database: this.#database, replica: this.#replica }, query, by);
+  }
+
   async restore(recording: Recording): Promise<void> {
     const op = "journal.restore";
     const { run, tenant, session } = recording;
@@ -282,6 +289,7 @@ export class PostgresJournal implements Journal {
       this.#sql.forgetBlobs,
     ])
       await this.#database.query(op, statement, []);
+    if (count > 0) await forgetGroups(this.#database);
     return count;
   }
 

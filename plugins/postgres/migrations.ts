@@ -1,4 +1,5 @@
 import { reserveFunction } from "./reserve-function.ts";
+import { sumsMigration } from "./sums-schema.ts";
 
 /** Counts the approval events in a record's body; a quote inside a value would be escaped. */
 function occurrences(action: string): string {
@@ -276,4 +277,5 @@ export const migrations: readonly string[] = [
   CREATE INDEX removed_keys_at ON $.removed_keys (removed_at);
   `,
   reserveFunction,
+  sumsMigration,
 ];

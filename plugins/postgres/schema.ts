@@ -7,6 +7,9 @@ export class UnusableDatabase extends Error {}
 /** "vntr": advisory lock against concurrent migrations. */
 const lock = 0x766e7472;
 
+/** Ms. A table of millions of rows takes longer than any other statement may. */
+const migrationTime = 3_600_000;
+
 /** Returns the schema's previous version if it was an older one; undefined for a new schema. */
 export async function migrate(client: ClientBase, schema: string): Promise<number | undefined> {
   if ((await versionOf(client, schema)) === migrations.length) return undefined;
@@ -17,7 +20,8 @@ export async function migrate(client: ClientBase, schema: string): Promise<numbe
     const version = await versionOf(client, schema);
     if (version < 0) await prepare(client, schema);
     for (const migration of migrations.slice(Math.max(0, version))) {
-      await client.query(migration.replaceAll("$.", `${schema}.`));
+      const statement = { text: migration.replaceAll("$.", `${schema}.`), query_timeout: migrationTime };
+      await client.query(statement);
     }
     await client.query(`UPDATE ${schema}.journal SET version = $1`, [migrations.length]);
     await client.query("COMMIT");

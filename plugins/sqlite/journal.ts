@@ -22,6 +22,7 @@ import {
   type Cursor,
   type EndOfRun,
   type Enqueue,
+  type Grouping,
   type Hint,
   type Journal,
   type KeptWire,
@@ -37,6 +38,7 @@ import {
   type RunEvent,
   type RunRow,
   type Signal,
+  type Totals,
   type UsageQuery,
   type UsageRow,
   VenturiError,
@@ -51,6 +53,7 @@ import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { prune } from "./prune.ts";
 import { toAuditRow, toColumns, toDigestRow, toEnqueueRow, toRestoreRow } from "./rows.ts";
 import type { Asked } from "./store-thread.ts";
+import { totals } from "./sums.ts";
 
 /** The journal in one SQLite file, whose connection lives in a separate thread. */
 export class SqliteJournal implements Journal {
@@ -115,11 +118,7 @@ export class SqliteJournal implements Journal {
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     const { fenced, work } = await this.#thread.ask("append", toColumns(batch, this.#search));
-    const owners = new Set<Ownership>();
-    for (const index of fenced) {
-      const item = batch[index];
-      if (item) owners.add(item.ownership);
-    }
+    const owners = new Set(fenced.flatMap((index) => batch[index]?.ownership ?? []));
     // Only followers of other processes' runs need to know of each append.
     if (work || this.#readers > 0)
       this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
@@ -217,6 +216,10 @@ export class SqliteJournal implements Journal {
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     return await listPage(this.#reads, query, this.#search);
+  }
+
+  totals(query: ListQuery, by?: Grouping): Promise<Totals> {
+    return totals(this.#reads, query, by);
   }
 
   async restore(recording: Recording): Promise<void> {

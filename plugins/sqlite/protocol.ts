@@ -1,3 +1,4 @@
+import type { SQLInputValue } from "node:sqlite";
 import type {
   AuditQuery,
   AuditRow,
@@ -148,6 +149,8 @@ export interface Operations {
   workers(): WorkerRow[];
   backlog(): BacklogRow[];
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
+  /** A statement about `sums`; `values` are `$1` and on. */
+  sums(text: string, values: readonly SQLInputValue[]): Record<string, unknown>[];
   /** Returns the reason if it was refused. */
   restore(row: RestoreRow): string | undefined;
   /** The id up to which ended runs are beyond the newest `keep`. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { sumsMigration } from "./sums-schema.ts";
 
 /** Counts the approval events in a record's body; a quote inside a value would be escaped. */
 function occurrences(action: string): string {
@@ -245,6 +246,7 @@ export const migrations: readonly string[] = [
   CREATE TABLE removed_keys (name TEXT PRIMARY KEY, run TEXT NOT NULL, removed_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX removed_keys_at ON removed_keys (removed_at);
   `,
+  sumsMigration,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type {
   AuditQuery,
   AuditRow,
@@ -78,12 +78,8 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[] {
-    const found: { run: string; records: RecordRow[] }[] = [];
-    for (const { run, after } of cursors) {
-      const records = this.read(run, after, limit);
-      if (records.length > 0) found.push({ run, records });
-    }
-    return found;
+    const found = cursors.map(({ run, after }) => ({ run, records: this.read(run, after, limit) }));
+    return found.filter(({ records }) => records.length > 0);
   }
 
   enqueue(rows: readonly EnqueueRow[]): Enqueued[] {
@@ -138,6 +134,10 @@ export class Store implements Omit<Operations, "close"> {
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean } {
     const rows = this.#ask.each<ListedRow>(sql.listRuns(query), listParameters(query, limit));
     return fitPage(rows, this.#options.pageBytes, ({ request }) => request.length);
+  }
+
+  sums(text: string, values: readonly SQLInputValue[]): Record<string, unknown>[] {
+    return this.#ask.all(text, Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value])));
   }
 
   restore(row: RestoreRow): string | undefined {

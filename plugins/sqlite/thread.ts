@@ -24,6 +24,7 @@ const reads: ReadonlySet<Operation> = new Set([
   "signalsMany",
   "get",
   "list",
+  "sums",
   "wire",
   "audits",
   "blob",

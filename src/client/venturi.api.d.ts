@@ -400,7 +400,7 @@ export type TotalsView = {
     runs: number;
     failed: number;
     cancelled: number;
-    /** ms */
+    /** ms, at most 5 % off */
     p50: number;
     p95: number;
     inputTokens: number;
@@ -413,7 +413,7 @@ export type TotalsView = {
     runs: number;
     failed: number;
     cancelled: number;
-    /** ms */
+    /** ms, at most 5 % off */
     p50: number;
     p95: number;
     inputTokens: number;
@@ -426,6 +426,7 @@ export type TotalsView = {
     runs: number;
     failed: number;
   }>;
+  /** false: only the newest 5,000 that fit were counted */
   complete: boolean;
 };
 

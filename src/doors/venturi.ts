@@ -64,6 +64,7 @@ const { door, doorOfClass } = makeDoors(
       feed: "query: object|undefined with signal => stream",
       get: "run: string => promise",
       list: "query: object => promise",
+      totals: "query: object, by: string|undefined => promise",
       usage: "query: object => promise",
       cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
       signal: "run: string, kind: string, body: object, id: string|undefined => promise",

@@ -48,8 +48,12 @@ export async function giveFeedback(
   return fresh;
 }
 
+/** One page of the runs that fit, also by what is kept beside them. */
+export const listRuns = (journal: Journal, query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> =>
+  query.feedback === undefined ? journal.list(query) : listRated(journal, query);
+
 /** One page of runs with matching feedback. A page may be short or empty and still have a cursor. */
-export async function listRated(journal: Journal, query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+async function listRated(journal: Journal, query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
   const { feedback = {}, limit = 50, text, sort, oldestFirst, until } = query;
   if (text !== undefined || sort !== undefined || oldestFirst)
     throw invalid("runs selected by feedback come newest first, and cannot be searched for words at the same time");

@@ -207,6 +207,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   feed: (query) => runs.feed(query),
   get: (run) => runs.get(run),
   list: (query) => runs.list(query),
+  totals: (query, by) => runs.totals(query, by),
   usage: (query) => runs.usage(query),
   cancel: (run, reason) => runs.cancel(run, reason),
   signal: (run, kind, body, id) => runs.signal(run, kind, body, id),

@@ -11,6 +11,7 @@ import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
 import { tenantCases } from "./journal-tenants.ts";
+import { totalsCases } from "./journal-totals.ts";
 
 /** The contract of every journal, as mocha cases. Each rule was a bug in some journal before it was a rule. */
 export function journalContract(name: string, subject: JournalSubject): void {
@@ -27,6 +28,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
     restoreCases(bench);
     blobCases(bench);
     digestCases(bench);
+    totalsCases(bench);
     keyValueCases(bench);
     moneyCases(bench);
 

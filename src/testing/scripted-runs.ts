@@ -20,6 +20,7 @@ import { isAnswered, isAsked, type PendingQuestion, pendingOf } from "../core/ru
 import { defaultTenant, type RunRequest } from "../core/run/run-request.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import type { SignalKind } from "../core/run/signals.ts";
+import { type Grouping, TotalsFold } from "../core/run/totals.ts";
 import { type Entry, emit, received, type Script, type Turn, timing, usage, wake, woken } from "./scripted-run.ts";
 
 /** Runs without a model: each agent is a script. For tests of channels over real sockets. */
@@ -116,6 +117,12 @@ export class ScriptedRuns implements Runs {
 
   async get(run: string): Promise<RunRow> {
     return this.#entry(run).row;
+  }
+
+  async totals(query: Parameters<Runs["list"]>[0], by?: Grouping): ReturnType<Runs["totals"]> {
+    const fold = new TotalsFold(by);
+    for (const row of (await this.list({ ...query, limit: this.#entries.size })).runs) fold.add(row);
+    return { ...fold.totals(), counted: "all" };
   }
 
   async usage(): ReturnType<Runs["usage"]> {

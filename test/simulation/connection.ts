@@ -7,7 +7,7 @@ import type { Life } from "./world.ts";
 const methods = [
   ...["read", "readMany", "enqueue", "claim", "heartbeat", "held", "workers", "release", "free", "signal", "signals"],
   ...["signalsMany", "get", "list", "restore", "prune", "audit", "audits", "keepDigest", "keepWire", "wire", "ping"],
-  ...["reserve", "usage", "balances"],
+  ...["reserve", "usage", "balances", "totals"],
 ];
 
 /** Asked again and again, mostly for nothing. */

@@ -6,6 +6,7 @@ import type { ListQuery } from "../run/list-query.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow, RunState } from "../run/run-row.ts";
 import type { StoredKind } from "../run/signals.ts";
+import type { Grouping, Totals } from "../run/totals.ts";
 import { token } from "../values/token.ts";
 import type { AuditEntry, AuditQuery, AuditRecord } from "./audit.ts";
 import type { KeyValues } from "./key-values.ts";
@@ -239,6 +240,11 @@ export interface Journal {
    * keep none: they reject queries for which `asksDigests` holds with `noDigests`.
    */
   keepDigest?(run: string, end: EndOfRun): Promise<void>;
+  /**
+   * Sums of the ended runs that fit a query for which `coveredBySums` holds, equal to a recount of their digests (`TotalsFold`),
+   * without reading them. The answer may lag like `ListQuery.mayLag`. Absent in journals without digests.
+   */
+  totals?(query: ListQuery, by?: Grouping): Promise<Totals>;
   /** Sums of usage, from `Append.billed`. They outlive the runs: `prune` does not touch them. */
   usage?(query: UsageQuery): Promise<UsageRow[]>;
   /**

@@ -14,6 +14,7 @@ import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow } from "../run/run-row.ts";
 import type { SignalBody, SignalKind } from "../run/signals.ts";
 import type { Charged } from "../run/time-parts.ts";
+import type { Counted, Grouping } from "../run/totals.ts";
 import { token } from "../values/token.ts";
 import type { MemoryDocument } from "./documents.ts";
 import type { Charge } from "./held.ts";
@@ -138,6 +139,8 @@ export interface Runs {
   feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
   get(run: string): Promise<RunRow>;
   list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  /** Sums of the ended runs that fit. */
+  totals(query: RunsQuery, by?: Grouping): Promise<Counted>;
   /** Usage and cost of generations, in sums that outlive the runs. */
   usage(query: UsageQuery): Promise<UsageRow[]>;
   /** Resolves when the terminal event is written; `details` become part of its error. */

@@ -73,8 +73,15 @@ export class CallerAccess {
     throw noRun(run);
   }
 
+  /** The query, limited to what the caller may see. */
+  within(query: RunsQuery): RunsQuery {
+    this.maySee(query.agent);
+    const { agents = query.agents } = this.#caller;
+    return { ...query, ...this.#tenantOf(query), ...(agents && { agents }) };
+  }
+
   /** Two tenants may use the same session name, so a session query is limited to the caller's tenant unless it names one. */
-  tenantOf({ tenant, session }: RunsQuery): Pick<RunsQuery, "tenant"> {
+  #tenantOf({ tenant, session }: RunsQuery): Pick<RunsQuery, "tenant"> {
     const { tenant: own, tenants } = this.#caller;
     if (tenant === undefined) return tenants === "all" && session === undefined ? {} : { tenant: own };
     if (tenant === own || tenants === "all") return { tenant };

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../../core/journal/audit.ts";
-import { inOrder, type UsageQuery, type UsageRow, UsageSums } from "../../core/journal/money.ts";
+import type { UsageQuery, UsageRow } from "../../core/journal/money.ts";
 import type { Charge } from "../../core/ports/held.ts";
 import type {
   AgentInfo,
@@ -20,6 +20,7 @@ import type { Prompt } from "../../core/run/prompt.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
+import type { Grouping } from "../../core/run/totals.ts";
 import { turnFor } from "../../core/values/in-slices.ts";
 import { LazySet } from "../../core/values/lazy-collections.ts";
 import type { Turns } from "../memory/turns.ts";
@@ -28,6 +29,7 @@ import { CallerAccess, noRun } from "./caller-access.ts";
 import { pauseFor } from "./caller-pause.ts";
 import { afterCheck, eachIn } from "./checked-items.ts";
 import type { KeyHolder } from "./key-holder.ts";
+import { usageWithin } from "./usage-within.ts";
 
 /** Time to read 1 MiB of content and write it to a socket, including garbage collection, ms. */
 const pieceTime = 4;
@@ -124,23 +126,16 @@ export class CallerRuns implements Runs {
   }
 
   async list(query: RunsQuery): ReturnType<Runs["list"]> {
-    const { agents } = this.#caller;
-    this.#access.maySee(query.agent);
-    const within = { ...this.#access.tenantOf(query), ...(agents === undefined ? {} : { agents }) };
-    return await this.#runs.list({ ...query, ...within });
+    return await this.#runs.list(this.#access.within(query));
+  }
+
+  async totals(query: RunsQuery, by?: Grouping): ReturnType<Runs["totals"]> {
+    return await this.#runs.totals(this.#access.within(query), by);
   }
 
   async usage(query: UsageQuery): Promise<UsageRow[]> {
-    const { agents, tenant, tenants } = this.#caller;
     this.#access.demand("see");
-    const only = tenants === "all" ? query.only : { ...query.only, tenant };
-    if (only?.tenant !== query.only?.tenant && query.only?.tenant !== undefined) return [];
-    if (agents === undefined) return await this.#runs.usage({ ...query, ...(only === undefined ? {} : { only }) });
-    const by = query.by.includes("agent") ? query.by : [...query.by, "agent" as const];
-    const sums = new UsageSums(query.by);
-    for (const row of await this.#runs.usage({ ...query, by, ...(only === undefined ? {} : { only }) }))
-      if (agents.includes(row.agent ?? "")) sums.add(row);
-    return inOrder(sums.rows, query.by);
+    return await usageWithin(this.#runs, this.#caller, query);
   }
 
   async cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void> {

@@ -10,7 +10,7 @@ import { readHistory } from "../../journal/history.ts";
 import { type Imported, importRun } from "../../journal/import.ts";
 import { pruneRuns } from "../../journal/notes.ts";
 import { replay } from "../../journal/replay.ts";
-import { listRated } from "../../journal/run-feedback.ts";
+import { listRuns } from "../../journal/run-feedback.ts";
 
 /** Operations on recorded runs, independent of the service that recorded them. */
 export class Recordings {
@@ -31,7 +31,7 @@ export class Recordings {
 
   /** Lists runs, also by notes such as feedback. */
   list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
-    return query.feedback === undefined ? this.journal.list(query) : listRated(this.journal, query);
+    return listRuns(this.journal, query);
   }
 
   /** Removes runs and their notes; returns the number of runs. */

@@ -5,7 +5,6 @@ import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { z } from "zod";
 import { ContentStore } from "../../agent/run/content.ts";
-import { VenturiError } from "../../core/errors/errors.ts";
 import { Journal } from "../../core/journal/journal.ts";
 import { Clock } from "../../core/ports/clock.ts";
 import { Memory } from "../../core/ports/held.ts";
@@ -36,9 +35,10 @@ import type { PendingQuestion } from "../../core/run/questions.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
+import type { Counted, Grouping } from "../../core/run/totals.ts";
 import { Followers } from "../../journal/followers.ts";
 import { notesOf, pruneRuns } from "../../journal/notes.ts";
-import { giveFeedback, listRated } from "../../journal/run-feedback.ts";
+import { giveFeedback, listRuns } from "../../journal/run-feedback.ts";
 import { Admission } from "../access/admission.ts";
 import { Config } from "../config/load.ts";
 import type { LimitSettings } from "../config/server.ts";
@@ -61,6 +61,7 @@ import { idleFor } from "./queue-time.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
 import { Sweep } from "./sweep.ts";
+import { totalsOf, usageOf } from "./totals.ts";
 
 interface RunsParts {
   /** Already instrumented. */
@@ -154,10 +155,11 @@ export class HostRuns implements Runs {
   }
 
   async usage(query: UsageQuery): Promise<UsageRow[]> {
-    const { journal } = this.#parts;
-    if (journal.usage === undefined)
-      throw new VenturiError("usage.report", "invalid_input", "this journal keeps no sums of usage");
-    return await journal.usage(query);
+    return await usageOf(this.#parts.journal, query);
+  }
+
+  async totals(query: RunsQuery, by?: Grouping): Promise<Counted> {
+    return await totalsOf(this.#parts.journal, query, by);
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
@@ -181,10 +183,8 @@ export class HostRuns implements Runs {
   }
 
   async list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
-    const { journal } = this.#parts;
     // A session is listed to continue it, so the list must include its last run.
-    const listed = () => journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
-    const page = await (query.feedback === undefined ? listed() : listRated(journal, query));
+    const page = await listRuns(this.#parts.journal, { ...query, mayLag: query.session === undefined });
     return { ...page, runs: page.runs.map((row) => this.#marked(row)) };
   }
 

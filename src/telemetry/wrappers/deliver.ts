@@ -23,6 +23,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     feed: (query) => runs.feed(query),
     get: (run) => runs.get(run),
     list: (query) => runs.list(query),
+    totals: (query, by) => runs.totals(query, by),
     usage: (query) => runs.usage(query),
     cancel: (run, reason, details) => runs.cancel(run, reason, details),
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),

@@ -11,7 +11,8 @@ const slow = 1_000;
 
 /** Wraps the journal to measure appends. Runs claimed later than enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, wire, workers, blobs, keyValues, free, backlog, usage, reserve, balances } = journal;
+  const { keepWire, keepDigest, totals, wire, workers, blobs, keyValues, free, backlog, usage, reserve, balances } =
+    journal;
   const appends = new Appends();
   return {
     lease: journal.lease,
@@ -67,6 +68,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     close: () => journal.close(),
     ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
     ...(keepDigest === undefined ? {} : { keepDigest: keepDigest.bind(journal) }),
+    ...(totals === undefined ? {} : { totals: totals.bind(journal) }),
     // The worker was another process, so this one has no traces of its runs.
     ...(free === undefined ? {} : { free: free.bind(journal) }),
     ...(blobs === undefined ? {} : { blobs }),

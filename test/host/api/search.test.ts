@@ -164,7 +164,8 @@ for (const engine of Object.keys(engines)) {
         }
         const took = digests.map(({ ms }) => ms).sort((one, other) => one - other);
         const { body } = await bench.ask<Totals>("ada", `/v1/totals?${query}`);
-        if (took.length > 0) expect(body.all.p50).to.equal(took[Math.ceil(took.length / 2) - 1]);
+        const median = took[Math.ceil(took.length / 2) - 1] ?? 0;
+        expect(body.all.p50).to.be.closeTo(median, median / 20 + 1);
       }
     });
   });

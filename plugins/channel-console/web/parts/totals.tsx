@@ -23,6 +23,9 @@ const filters: Readonly<Record<string, string>> = {
   cause: "code",
 };
 
+/** Several models, no key and an unknown cause are no filter. */
+const isOne = (name: string): boolean => name !== "none" && name !== "unknown" && !name.includes(" → ");
+
 const rate = ({ runs, failed }: Sums): string => (runs === 0 ? "–" : `${((failed / runs) * 100).toFixed(1)} %`);
 
 /** Totals of the filtered runs, optionally grouped; selecting a part of the chart sets the time range. */
@@ -64,6 +67,12 @@ export function TotalsBar(): JSX.Element | null {
         ))}
       </select>
       {groups.length === 0 ? null : <Groups groups={groups} by={by} />}
+      {complete ? null : (
+        <p>
+          Of the newest {count(all.runs)} that fit: there are no sums by words, tool, duration, session, metadata or
+          rating.
+        </p>
+      )}
     </section>
   );
 }
@@ -96,7 +105,7 @@ function Groups({ groups, by }: { groups: TotalsView["groups"]; by: string }): J
           {groups.map((group) => (
             <tr key={group.name}>
               <th scope="row">
-                {filter === undefined ? (
+                {filter === undefined || !isOne(group.name) ? (
                   printable(group.name)
                 ) : (
                   <button

@@ -1,0 +1,230 @@
+import type { ListQuery } from "../run/list-query.ts";
+import { shadowTenant } from "../run/shadow.ts";
+import {
+  asksUnended,
+  barsFrom,
+  barsOver,
+  dayMs,
+  dayName,
+  forever,
+  type Grouping,
+  inOrder,
+  modelsName,
+  mostGroups,
+  type RunSums,
+  Sums,
+  spans,
+  stretches,
+  type Totals,
+  type TotalsBar,
+} from "../run/totals.ts";
+
+/**
+ * Sums of ended runs as two tables, the same in every SQL engine: `sum_groups` has a row per tenant, agent, models, key, outcome and
+ * code; `sums` what their runs add up to within stretches of time of each width in `spans`. Triggers on the digests keep them, so no
+ * way of writing or removing one can miss them.
+ */
+export interface SumsEngine {
+  /** With a dot, where there is one. */
+  readonly schema: string;
+  /** All texts of a column in one. */
+  readonly joined: (column: string) => string;
+  readonly hasModel: (parameter: string) => string;
+  readonly isOneOf: (column: string, parameter: string) => string;
+  readonly list: (values: readonly string[]) => unknown;
+  ask<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+}
+
+interface SumsRow extends Omit<RunSums, "spread"> {
+  readonly name: string | number | null;
+  readonly spread: string | null;
+}
+
+const empty: Totals = { all: new Sums(), groups: [], bars: [] };
+
+/** Totals of a query for which `coveredBySums` holds. */
+export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: Grouping | undefined): Promise<Totals> {
+  if (asksUnended(query)) return empty;
+  const bounds = boundsOf(engine, query);
+  const [{ first, last } = { first: null, last: null }] = await engine.ask<{
+    first: number | null;
+    last: number | null;
+  }>(bounds.text, bounds.values);
+  if (first === null || last === null) return empty;
+  const { span, width } = barsOver(Number(first), Number(last));
+  const asked = [
+    sumsOf(engine, query, undefined),
+    ...(by === undefined ? [] : [sumsOf(engine, by === "day" ? newestDays(query, Number(last)) : query, by)]),
+  ];
+  const bars = barsOf(engine, query, { span, width });
+  const [all = [], groups = []] = await Promise.all(asked.map(({ text, values }) => engine.ask<SumsRow>(text, values)));
+  const counted = await engine.ask<TotalsBar>(bars.text, bars.values);
+  const [sums] = all;
+  return {
+    all: sums === undefined ? empty.all : toSums(sums),
+    groups: inOrder(
+      merged(
+        groups.filter(({ runs }) => Number(runs) > 0),
+        by,
+      ),
+      by,
+    ),
+    bars: barsFrom(
+      counted.map(({ at, runs, failed }) => ({ at: Number(at), runs: Number(runs), failed: Number(failed) })),
+      width,
+    ),
+  };
+}
+
+class Conditions {
+  readonly values: unknown[] = [];
+  readonly #engine: SumsEngine;
+  readonly text: string;
+
+  constructor(engine: SumsEngine, query: ListQuery, by?: Grouping) {
+    this.#engine = engine;
+    const { tenant, agent, agents, by: key, outcome, code, model } = query;
+    this.text = [
+      tenant === undefined ? `g.tenant <> '${shadowTenant}'` : this.#equal("g.tenant", tenant),
+      agent === undefined ? "" : this.#equal("g.agent", agent),
+      agents === undefined ? "" : engine.isOneOf("g.agent", this.add(engine.list(agents))),
+      key === undefined ? "" : this.#equal("g.caller", key),
+      outcome === undefined ? "" : this.#equal("g.outcome", outcome),
+      code === undefined ? "" : this.#equal("g.code", code),
+      model === undefined ? "" : engine.hasModel(this.add(model)),
+      by === "cause" ? "g.outcome = 'failed'" : "",
+    ]
+      .filter((condition) => condition !== "")
+      .join(" AND ");
+  }
+
+  #equal(column: string, value: string): string {
+    return `${column} = ${this.add(value)}`;
+  }
+
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  /** The stretches that the query's time consists of, as a table. */
+  within(query: ListQuery, widest: number): string {
+    const rows = stretches(query, widest).map(({ span, from, to }) =>
+      [span, from, to].map((value, at) => `CAST(${this.add(value)} AS bigint) AS ${["span", "since", "until"][at]}`),
+    );
+    const table = rows.map((row) => `SELECT ${row.join(", ")}`).join(" UNION ALL ");
+    return table || "SELECT 1 AS span, 0 AS since, 0 AS until";
+  }
+
+  /** In this order: the groups, the stretches, and the sums by their key. */
+  from(query: ListQuery, widest: number): string {
+    const { schema } = this.#engine;
+    return `FROM ${schema}sum_groups g CROSS JOIN (${this.within(query, widest)}) t
+      CROSS JOIN ${schema}sums c WHERE c.grp = g.id AND c.span = t.span AND c.at >= t.since AND c.at < t.until AND ${this.text}`;
+  }
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** When the first and the last run were created: one look into the index for each group. */
+function boundsOf(engine: SumsEngine, query: ListQuery): Statement {
+  const conditions = new Conditions(engine, query);
+  const { since, until } = query;
+  const from = conditions.add(since === undefined ? 0 : Math.max(0, Math.ceil(since)));
+  const to = conditions.add(until === undefined ? forever : Math.min(forever, Math.ceil(until)));
+  const edge = (which: string) => `(SELECT ${which}(c.at) FROM ${engine.schema}sums c
+    WHERE c.grp = g.id AND c.span = 1 AND c.at >= CAST(${from} AS bigint) AND c.at < CAST(${to} AS bigint))`;
+  const text = `SELECT min(first) AS first, max(last) AS last FROM (
+    SELECT ${edge("min")} AS first, ${edge("max")} AS last FROM ${engine.schema}sum_groups g WHERE ${conditions.text}) e`;
+  return { text, values: conditions.values };
+}
+
+const names: Readonly<Record<Grouping, string>> = {
+  tenant: "g.tenant",
+  agent: "g.agent",
+  model: "g.models",
+  key: "g.caller",
+  day: `c.at / ${dayMs}`,
+  cause: "g.code",
+};
+
+function sumsOf(engine: SumsEngine, query: ListQuery, by: Grouping | undefined): Statement {
+  const conditions = new Conditions(engine, query, by);
+  const widest = by === "day" ? dayMs : spans[4];
+  const when = (outcome: string) => `coalesce(sum(CASE WHEN g.outcome = '${outcome}' THEN c.runs ELSE 0 END), 0)`;
+  const sum = (column: string) => `coalesce(sum(c.${column}), 0)`;
+  const text = `SELECT ${by === undefined ? "NULL" : names[by]} AS name, ${sum("runs")} AS runs, ${when("failed")} AS failed,
+      ${when("cancelled")} AS cancelled, ${sum("input_tokens")} AS "inputTokens", ${sum("output_tokens")} AS "outputTokens",
+      ${sum("nanos")} AS nanos, ${sum("priced")} AS priced, ${engine.joined("c.spread")} AS spread
+    ${conditions.from(query, widest)}${by === undefined ? "" : ` GROUP BY ${names[by]}`}`;
+  return { text, values: conditions.values };
+}
+
+function barsOf(
+  engine: SumsEngine,
+  query: ListQuery,
+  bars: { readonly span: number; readonly width: number },
+): Statement {
+  const conditions = new Conditions(engine, query);
+  const from = conditions.from(query, bars.span);
+  const width = `CAST(${conditions.add(bars.width)} AS bigint)`;
+  const text = `SELECT at * ${width} AS at, runs, failed FROM (SELECT c.at / ${width} AS at, sum(c.runs) AS runs,
+      sum(CASE WHEN g.outcome = 'failed' THEN c.runs ELSE 0 END) AS failed ${from} GROUP BY 1) b`;
+  return { text, values: conditions.values };
+}
+
+/** A list of every day of a long time would read them all. */
+const newestDays = (query: ListQuery, last: number): ListQuery => ({
+  ...query,
+  since: Math.max(query.since ?? 0, (Math.floor(last / dayMs) - mostGroups + 1) * dayMs),
+});
+
+const toSums = ({ name: _, spread, ...figures }: SumsRow): RunSums => ({
+  ...(Object.fromEntries(Object.entries(figures).map(([figure, value]) => [figure, Number(value)])) as typeof figures), // the same keys
+  spread: readSpread(spread ?? ""),
+});
+
+/** Rows of one name are one group: lists of models may read the same. */
+function merged(rows: readonly SumsRow[], by: Grouping | undefined): (RunSums & { name: string })[] {
+  const groups = new Map<string, Sums>();
+  for (const row of rows) {
+    const name = nameOf(row.name, by);
+    const group = groups.get(name) ?? new Sums();
+    groups.set(name, group);
+    group.add(toSums(row));
+  }
+  return [...groups].map(([name, sums]) => ({ name, ...sums }));
+}
+
+function nameOf(name: string | number | null, by: Grouping | undefined): string {
+  if (by === "day") return dayName(Number(name) * dayMs);
+  if (by === "model") return modelsName(JSON.parse(String(name)) as string[]); // written from Digest.models
+  return String(name ?? "") || (by === "cause" ? "unknown" : "none");
+}
+
+/** JSON objects one after the other, `{"110":3,"121":1}`, added up. By hand: there may be a hundred thousand of them. */
+export function readSpread(texts: string): Map<number, number> {
+  const spread = new Map<number, number>();
+  let floor = 0;
+  let number = 0;
+  let inside = false;
+  for (let at = 0; at < texts.length; at++) {
+    const code = texts.charCodeAt(at);
+    if (code >= 48 && code <= 57) {
+      number = number * 10 + code - 48;
+      inside = true;
+    } else if (code === 58) {
+      floor = number;
+      number = 0;
+      inside = false;
+    } else if (inside && code !== 34) {
+      if (number > 0) spread.set(floor, (spread.get(floor) ?? 0) + number);
+      number = 0;
+      inside = false;
+    }
+  }
+  return spread;
+}

@@ -1,0 +1,36 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { UsageQuery, UsageRow } from "../../core/journal/money.ts";
+import { noDigests, type RunsQuery } from "../../core/run/list-query.ts";
+import { type Counted, coveredBySums, type Grouping, TotalsFold } from "../../core/run/totals.ts";
+import { listRuns } from "../../journal/run-feedback.ts";
+
+/** Ended runs that are read where no sums tell; the newest of those that fit. */
+const mostRead = 5_000;
+/** Pages of a search that has few hits, of runs whose digests are missing. */
+const mostPages = 100;
+
+/** From the journal's sums; by words, tool, duration, session, metadata or feedback, from the digests of the newest runs that fit. */
+export async function totalsOf(journal: Journal, asked: RunsQuery, by: Grouping | undefined): Promise<Counted> {
+  const { cursor: _c, limit: _l, sort: _s, ...query } = asked;
+  if (journal.keepDigest === undefined) throw noDigests("this journal keeps no digests to add up");
+  if (journal.totals !== undefined && coveredBySums(query))
+    return { ...(await journal.totals(query, by)), counted: "all" };
+  const fold = new TotalsFold(by);
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const next = { ...query, limit: 200, mayLag: true, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await listRuns(journal, next);
+    for (const row of page.runs) fold.add(row);
+    cursor = page.cursor;
+    pages += 1;
+  } while (cursor !== undefined && fold.runs < mostRead && pages < mostPages);
+  return { ...fold.totals(), counted: cursor === undefined ? "all" : "newest" };
+}
+
+export async function usageOf(journal: Journal, query: UsageQuery): Promise<UsageRow[]> {
+  if (journal.usage === undefined)
+    throw new VenturiError("usage.report", "invalid_input", "this journal keeps no sums of usage");
+  return await journal.usage(query);
+}
