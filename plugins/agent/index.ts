@@ -10,7 +10,7 @@ export default definePlugin({
   options: z.strictObject({
     ...toolOptions,
     agent: z.string().describe("the agent's name under agents:"),
-    description: z.string().optional().describe("description that the calling model sees"),
+    description: z.string().optional().describe("description for the calling model"),
     maxDepth: z.number().int().min(1).max(16).default(3).describe("how deep agents may call agents"),
     effect: z.enum(["pure", "idempotent", "effectful"]).default("effectful"),
   }),

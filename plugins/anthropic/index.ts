@@ -15,8 +15,8 @@ const options = z.strictObject({
   version: z.iso
     .date()
     .default("2023-06-01")
-    .describe("The anthropic-version header. From 2026-10-21 on the API takes no temperature and no topP"),
-  beta: z.array(z.string()).exactOptional().describe("Betas to switch on, for the anthropic-beta header"),
+    .describe("The anthropic-version header. From 2026-10-21 on, the API does not accept temperature and topP"),
+  beta: z.array(z.string()).exactOptional().describe("Betas to enable with the anthropic-beta header"),
 });
 
 export default definePlugin({

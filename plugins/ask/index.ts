@@ -25,12 +25,9 @@ export default definePlugin({
       .string()
       .min(1)
       .default("Asks the person you work for and waits for the answer. For what only they know or may decide.")
-      .describe("what the model is told about the tool"),
-    wait: Duration.optional().describe("how long an answer is waited for; the agent's approvalTimeout when absent"),
-    fallback: z
-      .string()
-      .optional()
-      .describe("the answer to a question without choices or fields when nobody gives one"),
+      .describe("description for the model"),
+    wait: Duration.optional().describe("how long to wait for an answer; default: the agent's approvalTimeout"),
+    fallback: z.string().optional().describe("answer to a question without choices or fields when nobody replies"),
   }),
   create: (options, { name, clock }) =>
     defineTool({

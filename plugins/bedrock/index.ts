@@ -15,13 +15,13 @@ const wire: Wire = { framing: "aws-event-stream", decoder: () => new ConverseDec
 const options = z.strictObject({
   ...httpOptions,
   apiKey: httpOptions.apiKey.describe("A Bedrock API key, sent instead of a signature"),
-  baseUrl: httpOptions.baseUrl.exactOptional().describe("Where the API is; by default Bedrock's in the region"),
+  baseUrl: httpOptions.baseUrl.exactOptional().describe("Base URL of the API; default: Bedrock in the region"),
   region: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, "use a region's name, such as eu-central-1")
     .exactOptional()
-    .describe("Such as `eu-central-1`; by default AWS_REGION, AWS_DEFAULT_REGION or the profile's"),
-  profile: z.string().min(1).exactOptional().describe("Profile of the shared files; by default AWS_PROFILE"),
+    .describe("Such as `eu-central-1`; default: AWS_REGION, AWS_DEFAULT_REGION or the profile's"),
+  profile: z.string().min(1).exactOptional().describe("Profile in the shared AWS files; default: AWS_PROFILE"),
   credentials: z
     .strictObject({
       accessKeyId: z.string().min(1),
@@ -29,7 +29,7 @@ const options = z.strictObject({
       sessionToken: z.string().min(1).exactOptional(),
     })
     .exactOptional()
-    .describe("Keys to sign with. By default those of the environment, the profile, a web identity or the machine"),
+    .describe("Credentials to sign with. Default: from the environment, the profile, a web identity or the machine"),
 });
 
 export default definePlugin({

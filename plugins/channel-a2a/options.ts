@@ -9,18 +9,18 @@ export const Options = z.strictObject({
   url: z
     .url({ protocol: /^https?$/ })
     .exactOptional()
-    .describe("where others reach the service, for cards; by default as the request for the card did"),
-  agent: z.string().exactOptional().describe("whose card is at /.well-known/agent-card.json"),
-  agents: z.array(z.string()).exactOptional().describe("only these agents; all when absent"),
-  publicCards: z.boolean().default(false).describe("cards are shown without a key"),
+    .describe("public URL of the service, for cards; default: from the request for the card"),
+  agent: z.string().exactOptional().describe("agent whose card is at /.well-known/agent-card.json"),
+  agents: z.array(z.string()).exactOptional().describe("only these agents; default: all"),
+  publicCards: z.boolean().default(false).describe("serve cards without a key"),
   provider: z
     .strictObject({ organization: z.string().min(1), url: z.url() })
     .exactOptional()
-    .describe("who runs the agents, for cards"),
+    .describe("provider information for cards"),
   signing: z
     .strictObject({
       key: z.string().min(1).meta({ secret: true }).describe("private key in PEM (PKCS #8) or as a JWK"),
-      kid: z.string().min(1).describe("its id; the public key is at PREFIX/jwks.json"),
+      kid: z.string().min(1).describe("id of the key; the public key is at PREFIX/jwks.json"),
     })
     .exactOptional()
     .describe("signs cards, with ES256, RS256 or EdDSA by the kind of key"),

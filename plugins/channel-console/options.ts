@@ -5,11 +5,11 @@ export const Options = z.strictObject({
     .string()
     .regex(/^\/[\w/-]*[\w-]$/)
     .default("/console")
-    .describe("where the page is"),
+    .describe("path of the page"),
   traceUrl: z
     .url({ protocol: /^https?$/ })
     .refine((url) => url.includes("{traceId}"), "has no {traceId}")
     .optional()
-    .describe("where traces are seen, as `https://jaeger.example.com/trace/{traceId}`: trace ids become links"),
+    .describe("URL of your trace viewer, such as `https://jaeger.example.com/trace/{traceId}`; makes trace ids links"),
 });
 export type Options = z.output<typeof Options>;

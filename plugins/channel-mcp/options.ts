@@ -3,11 +3,11 @@ import { z } from "zod";
 
 const PublishedResource = z
   .strictObject({
-    uri: z.string().min(1).describe("its address; with `{name}` in it, a template"),
+    uri: z.string().min(1).describe("URI of the resource; with `{name}`, a template"),
     name: z.string().min(1),
     description: z.string().optional(),
     mimeType: z.string().default("text/plain"),
-    text: z.string().optional().describe("the content; `{{name}}` is what stood for `{name}` in the address"),
+    text: z.string().optional().describe("the content; `{{name}}` is replaced by the value of `{name}` in the URI"),
     file: z.string().optional().describe("a file with the content, relative to the config's folder"),
   })
   .refine(({ text, file }) => (text === undefined) !== (file === undefined), { error: "give either text or file" })
@@ -22,7 +22,7 @@ const PublishedPrompt = z.strictObject({
   messages: z
     .array(z.strictObject({ role: z.enum(["user", "assistant"]), content: z.record(z.string(), z.unknown()) }))
     .min(1)
-    .describe("as the protocol has them; `{{name}}` in a text is the argument"),
+    .describe("messages as in the protocol; `{{name}}` in a text is replaced by the argument"),
 });
 export type PublishedPrompt = z.output<typeof PublishedPrompt>;
 
@@ -33,9 +33,9 @@ export const Options = z.strictObject({
     .default("/mcp")
     .describe("where the server is mounted"),
   taskAfter: Duration.default(10_000).describe(
-    "a call that takes longer is answered with the handle of its task, where the client takes tasks",
+    "calls that take longer are answered with a task handle, if the client supports tasks",
   ),
-  resources: z.array(PublishedResource).default([]).describe("resources besides runs and sessions"),
-  prompts: z.record(z.string(), PublishedPrompt).default({}).describe("prompts besides those of the agents"),
+  resources: z.array(PublishedResource).default([]).describe("resources in addition to runs and sessions"),
+  prompts: z.record(z.string(), PublishedPrompt).default({}).describe("prompts in addition to the agents"),
 });
 export type Options = z.output<typeof Options>;

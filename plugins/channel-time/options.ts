@@ -8,12 +8,12 @@ import { templateProblem } from "./template.ts";
 import { WebhookOptions } from "./webhook-options.ts";
 
 export const Options = z.strictObject({
-  schedules: z.record(scheduleName, ScheduleOptions).prefault({}).describe("runs that start by the clock, by name"),
-  webhooks: z.record(scheduleName, WebhookOptions).prefault({}).describe("receivers that are told of runs, by name"),
+  schedules: z.record(scheduleName, ScheduleOptions).prefault({}).describe("scheduled runs, by name"),
+  webhooks: z.record(scheduleName, WebhookOptions).prefault({}).describe("receivers of webhooks about runs, by name"),
   hooks: z
     .record(scheduleName, InboundOptions)
     .prefault({})
-    .describe("signed deliveries of other systems that start runs, at POST /v1/hooks/NAME"),
+    .describe("webhooks of other systems that start runs, at POST /v1/hooks/NAME"),
 });
 export type Options = z.output<typeof Options>;
 

@@ -17,28 +17,28 @@ export const timing = {
       return z.NEVER;
     })
     .optional()
-    .describe("one moment, with its offset: 2027-01-01T09:00:00+01:00"),
-  in: Duration.optional().describe("one moment, so long after the schedule is first seen"),
-  timezone: z.string().max(64).prefault("UTC").describe("IANA time zone that `cron` is read in"),
+    .describe("a single time, with its offset: 2027-01-01T09:00:00+01:00"),
+  in: Duration.optional().describe("a single time, this long after the schedule is first seen"),
+  timezone: z.string().max(64).prefault("UTC").describe("IANA time zone of `cron`"),
   overlap: z
     .enum(overlaps)
     .prefault("queue")
-    .describe("when the last run is still under way: skip this time, queue it within `catchUp`, or cancel that run"),
+    .describe("if the previous run is still active: skip this time, queue it within `catchUp`, or cancel that run"),
   jitter: Duration.prefault(0).describe("each start is delayed by up to this much, the same on every replica"),
   catchUp: Duration.prefault("1h")
     .refine((ms) => ms <= longest, { error: "at most 366d" })
-    .describe("a time that was missed, because nothing ran, is made up for so long"),
+    .describe("how long a missed time can be made up for"),
 };
 
 export const what = {
-  agent: z.string().min(1).describe("agent that is started"),
-  input: z.union([z.string(), RunInput]).describe("what it is asked: a text, or text, messages and variables"),
-  session: z.string().min(1).max(256).optional().describe("conversation that its runs go on"),
+  agent: z.string().min(1).describe("agent to start"),
+  input: z.union([z.string(), RunInput]).describe("input: a text, or text, messages and variables"),
+  session: z.string().min(1).max(256).optional().describe("conversation that its runs continue"),
   metadata: z.record(z.string(), z.unknown()).optional().describe("metadata of its runs"),
   notify: z
     .strictObject({ webhook: z.string(), url: z.url().optional() })
     .optional()
-    .describe("webhook that hears of its runs"),
+    .describe("webhook that reports its runs"),
 };
 
 /** Names are part of idempotency keys and URLs. */

@@ -6,7 +6,7 @@ export const Options = z.strictObject({
     .string()
     .regex(/^\/[\w/-]*$/)
     .default("/ws")
-    .describe("where sockets connect"),
+    .describe("path of the WebSocket"),
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("continue")
@@ -16,8 +16,8 @@ export const Options = z.strictObject({
     .int()
     .positive()
     .default(50)
-    .describe("messages and pings of one socket that are read in a second; what comes faster waits"),
-  subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
+    .describe("messages and pings read per socket and second; faster ones wait"),
+  subscriptions: z.number().int().positive().default(64).describe("maximum runs followed per socket"),
 });
 /** A channel built on this one supplies a voice. */
 export type Options = z.output<typeof Options> & { readonly voice?: Voice };

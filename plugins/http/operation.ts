@@ -11,7 +11,7 @@ export const OperationOptions = z.strictObject({
   url: z
     .string()
     .regex(/^https?:\/\//, { error: "expected an http or https address" })
-    .describe("{name} stands for a parameter"),
+    .describe("{name} is replaced by a parameter"),
   parameters: z
     .record(z.string(), z.unknown())
     .default({})
@@ -22,7 +22,7 @@ export const OperationOptions = z.strictObject({
   body: z
     .unknown()
     .optional()
-    .describe('JSON; "{name}" stands for a parameter. Parameters used nowhere else when absent'),
+    .describe('JSON; "{name}" is replaced by a parameter. Default: the parameters used nowhere else'),
   effect: z.enum(["pure", "idempotent", "effectful"]).optional(),
 });
 export type OperationOptions = z.output<typeof OperationOptions>;

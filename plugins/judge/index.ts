@@ -16,7 +16,7 @@ export default definePlugin({
       .int()
       .positive()
       .default(50_000)
-      .describe("characters of a text that the judge gets; of a longer one, the end"),
+      .describe("maximum characters sent to the judge; of a longer text, the end"),
   }),
   check: ({ agent }, { agents }) =>
     agents.includes(agent)

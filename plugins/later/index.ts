@@ -18,8 +18,8 @@ const op = "tool.call";
 
 const Options = z.strictObject({
   ...toolOptions,
-  agent: z.string().optional().describe("agent that is started; the calling one when absent"),
-  most: z.number().int().min(1).max(100).default(5).describe("how many a run may make"),
+  agent: z.string().optional().describe("agent to start; default: the calling one"),
+  most: z.number().int().min(1).max(100).default(5).describe("maximum schedules per run"),
   longest: Duration.default(30 * 86_400_000).describe("how far ahead"),
   chain: z
     .number()
@@ -27,7 +27,7 @@ const Options = z.strictObject({
     .min(1)
     .max(1_000)
     .default(3)
-    .describe("how many such steps may follow one another: a run that is started later may start others"),
+    .describe("maximum chain length: a run started later may start others"),
 });
 type Options = z.output<typeof Options>;
 

@@ -20,8 +20,8 @@ const op = "tool.call";
 
 export const SamplingOptions = z.strictObject({
   agent: z.string().describe("the agent that answers: its model, its instructions, its limits and budgets"),
-  maxTokens: z.number().int().positive().default(1_024).describe("most tokens of an answer, whatever the server wants"),
-  most: z.number().int().positive().default(10).describe("most requests during one call"),
+  maxTokens: z.number().int().positive().default(1_024).describe("maximum tokens of an answer"),
+  most: z.number().int().positive().default(10).describe("maximum requests during one call"),
   approval: z.enum(["always", "never"]).default("always").describe("whether a person sees each request first"),
 });
 export type SamplingOptions = z.output<typeof SamplingOptions>;

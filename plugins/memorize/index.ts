@@ -6,7 +6,7 @@ const Options = z.strictObject({
   ...toolOptions,
   store: z.string().describe("The entry of `memories` that keeps the notes"),
   scope: MemoryScope.default("user").describe("Whose notes: the run's `session`, its `user`, or the `agent`'s own"),
-  description: z.string().min(1).optional().describe("What the model is told about it"),
+  description: z.string().min(1).optional().describe("Description for the model"),
 });
 
 const parameters = z.strictObject({

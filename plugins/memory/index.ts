@@ -7,7 +7,7 @@ export default definePlugin({
   kind: "journal",
   description: "Keeps runs in the memory of this process: for tests and one-off runs. Nothing survives a restart.",
   options: z.strictObject({
-    keep: z.number().int().positive().prefault(1000).describe("Ended runs kept; the oldest go first."),
+    keep: z.number().int().positive().prefault(1000).describe("Maximum number of ended runs; the oldest are dropped."),
     lease: Duration.prefault("10s").describe("A worker without a heartbeat for this long loses its runs."),
   }),
   check: (_options, { processes }) =>

@@ -11,8 +11,8 @@ const Options = z.strictObject({
   ...toolOptions,
   path: z.string().describe("JavaScript or TypeScript file; relative to the config's folder"),
   export: z.string().default("default"),
-  description: z.string().optional().describe("in place of the module's own"),
-  effect: z.enum(["pure", "idempotent", "effectful"]).optional().describe("in place of the module's own"),
+  description: z.string().optional().describe("replaces the module's own"),
+  effect: z.enum(["pure", "idempotent", "effectful"]).optional().describe("replaces the module's own"),
   isolate: z
     .boolean()
     .default(false)

@@ -10,7 +10,7 @@ export const ResponsesOptions = z.strictObject({
   store: z
     .boolean()
     .default(false)
-    .describe("Let the server keep responses; otherwise reasoning travels along enciphered"),
+    .describe("Let the server store responses; otherwise reasoning is sent back encrypted"),
   reasoningSummary: z
     .enum(["auto", "concise", "detailed"])
     .exactOptional()

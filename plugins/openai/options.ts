@@ -11,19 +11,19 @@ export const OpenAiOptions = z.strictObject({
   dialect: z
     .enum(["auto", ...dialectNames])
     .default("auto")
-    .describe("What the server is, where servers differ; auto: by the host, and local for one that is near"),
+    .describe("Server type, where servers differ; auto: by host, and `local` for a private address"),
   maxTokensKey: z
     .enum(["max_completion_tokens", "max_tokens"])
     .exactOptional()
-    .describe("How this server calls the limit of output tokens, if not as its dialect says"),
+    .describe("Name of the output token limit, if it differs from the dialect's"),
   includeUsage: z.boolean().default(true).describe("Ask for usage in streams (stream_options.include_usage)"),
   callIds: z
     .enum(["keep", "short"])
     .exactOptional()
-    .describe("short: nine letters and digits, which Mistral wants (and gets without asking)"),
+    .describe("short: nine letters and digits, as Mistral requires (set automatically there)"),
   sendReasoning: z
     .enum(["toolCalls", "always", "never"])
     .default("toolCalls")
-    .describe("When reasoning goes back in the field it came in; DeepSeek wants it on turns with tool calls"),
+    .describe("When to send reasoning back in its original field; DeepSeek requires it on turns with tool calls"),
 });
 export type OpenAiOptions = z.output<typeof OpenAiOptions>;

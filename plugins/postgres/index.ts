@@ -22,31 +22,26 @@ export default definePlugin({
       .string()
       .min(1)
       .optional()
-      .describe("A read replica for lists of runs, which then may lag behind; the primary answers while it cannot."),
+      .describe("A read replica for lists of runs, which may then lag behind; falls back to the primary."),
     schema: z
       .string()
       .regex(/^[a-z_][a-z0-9_]{0,50}$/, "use a-z, 0-9 and _, at most 51 of them")
       .prefault("venturi")
       .describe("The schema for its tables; created when missing."),
-    pool: z
-      .number()
-      .int()
-      .min(2)
-      .prefault(8)
-      .describe("Most connections of this process, besides the one that listens."),
-    tls: z
-      .union([z.boolean(), Tls])
-      .optional()
-      .describe("Encrypt the connection; counts more than `sslmode` in the URL."),
+    pool: z.number().int().min(2).prefault(8).describe("Maximum connections of this process, plus one that listens."),
+    tls: z.union([z.boolean(), Tls]).optional().describe("Encrypt the connection; overrides `sslmode` in the URL."),
     connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
-    timeout: Duration.prefault("10s").describe("How long to wait for an answer before the connection counts as lost."),
+    timeout: Duration.prefault("10s").describe("Response timeout, after which the connection counts as lost."),
     lease: Duration.prefault("10s").describe("A worker without a heartbeat for this long loses its runs."),
-    search: z.boolean().prefault(true).describe("Index what runs were asked and answered, for `GET /v1/runs?q=`."),
+    search: z
+      .boolean()
+      .prefault(true)
+      .describe("Index inputs and answers of runs for full-text search (`GET /v1/runs?q=`)."),
     pooler: z
       .boolean()
       .prefault(false)
-      .describe("Behind a transaction pooler (PgBouncer): polls instead of LISTEN, and prepares nothing."),
-    poll: Duration.prefault("250ms").describe("How often it polls then."),
+      .describe("For a transaction pooler (PgBouncer): polls instead of LISTEN, without prepared statements."),
+    poll: Duration.prefault("250ms").describe("Polling interval with `pooler`."),
   }),
   async create({ tls, ...options }, context) {
     const ssl = await readTls(tls, context.folder);

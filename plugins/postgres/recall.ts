@@ -22,16 +22,11 @@ export default definePlugin({
       .regex(/^[a-z_][a-z0-9_]{0,50}$/, "use a-z, 0-9 and _, at most 51 of them")
       .prefault("venturi_memory")
       .describe("The schema for its tables; created when missing. Not the journal's."),
-    pool: z.number().int().min(1).prefault(4).describe("Most connections of this process."),
-    tls: z
-      .union([z.boolean(), Tls])
-      .optional()
-      .describe("Encrypt the connection; counts more than `sslmode` in the URL."),
+    pool: z.number().int().min(1).prefault(4).describe("Maximum connections of this process."),
+    tls: z.union([z.boolean(), Tls]).optional().describe("Encrypt the connection; overrides `sslmode` in the URL."),
     connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
-    answerTimeout: Duration.prefault("10s").describe(
-      "How long to wait for an answer before the connection counts as lost.",
-    ),
-    pooler: z.boolean().prefault(false).describe("Behind a transaction pooler (PgBouncer): prepares nothing."),
+    answerTimeout: Duration.prefault("10s").describe("Response timeout, after which the connection counts as lost."),
+    pooler: z.boolean().prefault(false).describe("For a transaction pooler (PgBouncer): no prepared statements."),
   }),
   async create({ tls, answerTimeout, ...options }, { folder, log }) {
     const ssl = await readTls(tls, folder);

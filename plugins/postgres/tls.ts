@@ -9,7 +9,7 @@ export const Tls = z.strictObject({
   ca: z.string().optional().describe("File with the certificates to trust, relative to the config."),
   cert: z.string().optional().describe("File with the client's certificate."),
   key: z.string().optional().describe("File with the client's key."),
-  servername: z.string().optional().describe("The name its certificate must carry, if not the host in the URL."),
+  servername: z.string().optional().describe("The name its certificate must have, if not the host."),
   verify: z.boolean().prefault(true).describe("False accepts any certificate: for tests only."),
 });
 

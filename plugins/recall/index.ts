@@ -10,8 +10,8 @@ const Options = z.strictObject({
     .min(1)
     .prefault(["user"])
     .describe("Whose notes: the run's `session`, its `user`, the `agent`'s own"),
-  top: z.number().int().min(1).max(mostFound).default(5).describe("Notes at most"),
-  description: z.string().min(1).optional().describe("What the model is told about it"),
+  top: z.number().int().min(1).max(mostFound).default(5).describe("Maximum number of notes"),
+  description: z.string().min(1).optional().describe("Description for the model"),
 });
 
 const parameters = z.strictObject({

@@ -31,9 +31,9 @@ const Options = z.strictObject({
     .record(z.string(), z.unknown())
     .default({ type: "object" })
     .describe("JSON Schema of the document, an object; a change that does not fit is refused"),
-  description: z.string().min(1).optional().describe("what the model is told that the document is for"),
+  description: z.string().min(1).optional().describe("purpose of the document, for the model"),
   initial: z.record(z.string(), z.unknown()).default({}).describe("the document before its first change"),
-  most: z.number().int().min(100).max(64_000).default(8_000).describe("characters that the document may have as JSON"),
+  most: z.number().int().min(100).max(64_000).default(8_000).describe("maximum characters of the document as JSON"),
 });
 type Options = z.output<typeof Options>;
 

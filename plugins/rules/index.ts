@@ -15,14 +15,14 @@ export default definePlugin({
     patterns: z
       .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/), z.string().min(1).max(longest))
       .default({})
-      .describe("regular expressions of your own, by a name that stands in the mask; RE2's syntax"),
+      .describe("your own regular expressions (RE2), by the name shown in the mask"),
     window: z
       .number()
       .int()
       .min(32)
       .max(4_096)
       .default(256)
-      .describe("characters that may be held back while they could still become a finding"),
+      .describe("maximum characters held back while they could still become a finding"),
   }),
   check: ({ find, patterns }) => {
     if (find.length === 0 && Object.keys(patterns).length === 0)

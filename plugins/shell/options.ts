@@ -13,15 +13,19 @@ export const ShellOptions = z.strictObject({
   ...toolOptions,
   commands: z.array(CommandOptions).min(1).describe("the programs the model may start"),
   cwd: z.string().describe("folder the commands run in, and all they can write to; relative to the config's folder"),
-  path: z.array(z.string()).default(["/usr/local/bin", "/usr/bin", "/bin"]).describe("where programs are looked for"),
-  env: z.record(z.string(), z.string()).default({}).describe("variables the commands get"),
-  passEnv: z.array(z.string()).default([]).describe("variables of the service that the commands get too"),
+  path: z.array(z.string()).default(["/usr/local/bin", "/usr/bin", "/bin"]).describe("search path for programs"),
+  env: z.record(z.string(), z.string()).default({}).describe("environment variables of the commands"),
+  passEnv: z.array(z.string()).default([]).describe("environment variables of the service to pass on"),
   timeout: Duration.default(30_000),
-  maxOutput: Size.default(65_536).describe(
-    "kept of stdout and of stderr each, half from the head and half from the tail",
-  ),
-  maxProcesses: z.number().int().min(8).max(100_000).default(256).describe("processes at once in bubblewrap"),
-  killAfter: Duration.default(500).describe("between SIGTERM and SIGKILL"),
+  maxOutput: Size.default(65_536).describe("maximum output kept of stdout and stderr each: first and last half"),
+  maxProcesses: z
+    .number()
+    .int()
+    .min(8)
+    .max(100_000)
+    .default(256)
+    .describe("maximum concurrent processes in bubblewrap"),
+  killAfter: Duration.default(500).describe("time between SIGTERM and SIGKILL"),
   sandbox: z
     .union([z.enum(["bubblewrap", "approve"]), z.array(z.string().min(1)).min(1)], {
       error: ({ input }) => formerSandbox[String(input)],

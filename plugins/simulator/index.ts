@@ -16,11 +16,11 @@ import { readScenarios } from "./scenario-files.ts";
 import { wireNames } from "./wire.ts";
 
 const options = z.strictObject({
-  wire: z.enum(wireNames).default("openai").describe("The wire format that is spoken to it."),
+  wire: z.enum(wireNames).default("openai").describe("Wire format to use."),
   seed: z.int().default(1).describe("Same seed, same requests, same bytes."),
   pace: z.number().min(0).default(15).describe("Milliseconds between words."),
   port: z.int().min(0).max(65535).default(0).describe("Loopback port; 0 takes a free one."),
-  faults: Faults.default("").describe('Faults of every request, such as "rate-limit=50~0.2".'),
+  faults: Faults.default("").describe('Faults to inject into every request, such as "rate-limit=50~0.2".'),
   scenarios: z
     .array(z.union([z.string(), Scenario]))
     .default([])

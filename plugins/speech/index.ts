@@ -9,7 +9,7 @@ const options = z.strictObject({
     .string()
     .regex(/^\/[\w/-]*$/)
     .default("/speech")
-    .describe("where sockets connect"),
+    .describe("path of the WebSocket"),
   engine: z
     .discriminatedUnion("type", [EspeakOptions, OpenAiOptions])
     .default({ type: "espeak-ng", program: "espeak-ng", voice: "en", speed: 175, pitch: 50 })
@@ -18,7 +18,7 @@ const options = z.strictObject({
     .enum(["continue", "cancel"])
     .default("cancel")
     .describe("what happens to the runs that a socket started when it disconnects"),
-  subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
+  subscriptions: z.number().int().positive().default(64).describe("maximum runs followed per socket"),
 });
 type Options = z.output<typeof options>;
 

@@ -9,10 +9,10 @@ export const OpenAiOptions = z.strictObject({
   apiKey: z.string().optional(),
   model: z.string().default("gpt-4o-mini-tts"),
   voice: z.string().default("alloy"),
-  instructions: z.string().optional().describe("how to speak, for models that take it"),
-  format: z.enum(["pcm", "wav"]).default("pcm").describe("what the server is asked for"),
-  sampleRate: z.number().int().positive().default(24_000).describe("of the server's `pcm`"),
-  timeout: Duration.default(30_000).describe("for the first audio of a sentence"),
+  instructions: z.string().optional().describe("speaking instructions, for models that support them"),
+  format: z.enum(["pcm", "wav"]).default("pcm").describe("audio format to request"),
+  sampleRate: z.number().int().positive().default(24_000).describe("sample rate of the server's `pcm`"),
+  timeout: Duration.default(30_000).describe("timeout for the first audio of a sentence"),
 });
 type OpenAiOptions = z.output<typeof OpenAiOptions>;
 

@@ -18,10 +18,13 @@ export default definePlugin({
       "How long a transaction waits for another process to finish its own.",
     ),
     watch: Duration.prefault("50ms").describe(
-      "At most how often it looks at what other processes have written; it does when the log of the file changes.",
+      "Minimum interval between checks for other processes' writes, which happen when the file's log changes.",
     ),
-    search: z.boolean().prefault(true).describe("Index what runs were asked and answered, for `GET /v1/runs?q=`."),
-    maxSize: Size.optional().describe("Largest that the file may grow; unlimited when absent."),
+    search: z
+      .boolean()
+      .prefault(true)
+      .describe("Index inputs and answers of runs for full-text search (`GET /v1/runs?q=`)."),
+    maxSize: Size.optional().describe("Maximum file size; default: unlimited."),
   }),
   check: ({ path }, { processes }) =>
     path !== ":memory:" || processes === 1

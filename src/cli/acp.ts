@@ -8,7 +8,7 @@ import { show } from "./screen.ts";
 /** `venturi acp`: serves the agents to an editor that starts this program, over stdin and stdout. */
 export function configure(command: Command): void {
   command
-    .argument("[agent]", "the agent that new sessions begin with; the configuration's first when absent")
+    .argument("[agent]", "agent for new sessions (default: the first in the configuration)")
     .addHelpText("after", example("venturi acp", "venturi acp coder --config venturi.yaml"))
     .action(async (agent: string | undefined) => {
       const { config, set } = globalsOrBox(command);

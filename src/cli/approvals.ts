@@ -20,13 +20,13 @@ export function configure(command: Command): void {
   addServiceOptions(
     command
       .argument("[run]", "the run that asks")
-      .argument("[call]", "the call it asks about; may be left out when there is one"),
+      .argument("[call]", "the call it asks about; optional if there is only one"),
   )
     .option("--approve", "let the tool run")
-    .option("--deny", "do not; or decline a tool's question")
-    .option("--answer <text>", "answer a tool's question: a text, or JSON where the question has a schema")
+    .option("--deny", "deny the call, or decline a tool's question")
+    .option("--answer <text>", "answer a tool's question: text, or JSON if the question has a schema")
     .option("--reason <text>", "passed to the model when the call is denied")
-    .option("--json", "one JSON line a question")
+    .option("--json", "print one JSON line per question")
     .addHelpText(
       "after",
       example(

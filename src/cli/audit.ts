@@ -16,11 +16,11 @@ interface Options {
 /** `venturi audit`: who did what, newest first, for all tenants. */
 export function configure(command: Command): void {
   command
-    .option("--tenant <name>", "what was done in this tenant")
+    .option("--tenant <name>", "only actions in this tenant")
     .option("--action <name>", "such as auth.failed, approval.given, approval.denied, run.cancelled, config.reloaded")
-    .option("--run <run>", "what was done to this run")
-    .option("--limit <count>", "how many at most", "50")
-    .option("--json", "one JSON object a line")
+    .option("--run <run>", "only actions on this run")
+    .option("--limit <count>", "maximum number of entries", "50")
+    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("venturi audit --action approval.given", "venturi audit --run RUN --json"))
     .action((options: Options) =>
       withRecordings(loadOptionsOf(command), async ({ journal }) => {

@@ -31,8 +31,8 @@ interface Chat {
 export function configure(command: Command): void {
   command
     .argument("<agent>", "an agent of the configuration")
-    .option("--session <id>", "go on in this conversation")
-    .option("--json", "the runs' events, one JSON line each")
+    .option("--session <id>", "continue this conversation")
+    .option("--json", "print the runs' events, one JSON line each")
     .addHelpText("after", example("venturi chat assistant"))
     .action(async (agent: string, options: { session?: string; json?: true }) => {
       const { config, set } = globalsOrBox(command);

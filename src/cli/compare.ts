@@ -10,11 +10,11 @@ import { dollars, forOneLine, show, showJson } from "./screen.ts";
 export function configure(command: Command): void {
   command
     .argument("[a]", "a run's id")
-    .argument("[b]", "another's")
-    .option("--split <model>", "compare the members of this entry of models instead, over all its runs")
-    .option("--since <time>", 'with --split: only runs begun since then: "2h", "7d", or a date')
+    .argument("[b]", "the id of another run")
+    .option("--split <model>", "instead, compare the members of this entry of models over all its runs")
+    .option("--since <time>", 'with --split: only runs started since then: "2h", "7d", or a date')
     .option("--agent <name>", "with --split: only runs of this agent")
-    .option("--json", "the comparison as JSON")
+    .option("--json", "print the comparison as JSON")
     .addHelpText("after", example("venturi compare run_0m5x… run_0m6a…", "venturi compare --split main --since 7d"))
     .action(async (a: string | undefined, b: string | undefined, options: Options) => {
       if (options.split !== undefined) {

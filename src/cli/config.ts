@@ -11,7 +11,7 @@ export function configure(command: Command): void {
   command
     .command("show")
     .description("print every effective value and where it came from; secrets are masked")
-    .option("--json", "as JSON, without the places")
+    .option("--json", "print JSON, without the origin of each value")
     .addHelpText("after", example("venturi config show --set limits.drain=5s"))
     .action(async (options: { json?: true }, shown: Command) => {
       const config = await loadConfig(loadOptionsOf(shown));
@@ -20,7 +20,7 @@ export function configure(command: Command): void {
     });
   command
     .command("schema")
-    .description("the JSON Schema of the configuration, with the options of every built-in plugin")
+    .description("print the JSON Schema of the configuration, including all built-in plugins")
     .addHelpText("after", example("venturi config schema > config/venturi.schema.json"))
     .action(async () => {
       showJson(process.stdout, JSON.stringify(await configSchema(new PluginLoader()), null, 2));

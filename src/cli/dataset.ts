@@ -30,8 +30,8 @@ export function configure(command: Command): void {
     .argument("<run>", "the run's id")
     .option("--to <file>", "the set: JSON lines", "dataset.jsonl")
     .option("--note <text>", "why it is in the set")
-    .option("--id <name>", "what the item is called; the run's id by default")
-    .option("--link", "name the run only: it has to stay in the journal")
+    .option("--id <name>", "name of the item (default: the run's id)")
+    .option("--link", "store only a reference; the run must stay in the journal")
     .addHelpText("after", shown)
     .action(async (run: string, options: Options, sub: Command) => {
       const { to, note, id, link } = options;
@@ -58,7 +58,7 @@ export function configure(command: Command): void {
     });
   command
     .command("import")
-    .description("make a set of promptfoo's tests, or of Inspect's samples (JSON lines)")
+    .description("convert promptfoo tests or Inspect samples (JSON lines) to a set")
     .argument("<file>", "promptfooconfig.yaml, or samples.jsonl")
     .requiredOption("--to <file>", "the new set: JSON lines")
     .requiredOption("--agent <name>", "the agent to be asked")

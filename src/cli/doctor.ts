@@ -7,8 +7,8 @@ import { type Shown, show, showJson, styled, wantsColor } from "./screen.ts";
 /** `venturi doctor`: what would prevent the service from working, before it is started. */
 export function configure(command: Command): void {
   command
-    .option("--deep", "asks each model of an agent for one word, which costs a few tokens")
-    .option("--json", "one JSON line a finding")
+    .option("--deep", "ask each agent's models for one word, which costs a few tokens")
+    .option("--json", "print one JSON line per finding")
     .addHelpText("after", example("venturi doctor", "venturi doctor --deep", "venturi doctor --json"))
     .action(async (options: { json?: true; deep?: true }) => {
       let failed = false;

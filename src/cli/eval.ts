@@ -37,15 +37,15 @@ const op = "cli.eval";
 export function configure(command: Command): void {
   command
     .argument("<set>", "the dataset: YAML, or JSON lines (.jsonl)")
-    .option("--agent <name>", "another agent than the recorded one")
-    .option("--model <name>", "another model than the agent's: an entry of models, or provider/model")
-    .option("--against <name>", "compare with a run set that --as has kept, or with the recorded runs", "recorded")
-    .option("--as <name>", "keep the result under this name", "latest")
+    .option("--agent <name>", "use another agent than the recorded one")
+    .option("--model <name>", "use another model: an entry of models, or provider/model")
+    .option("--against <name>", "compare with a result saved by --as, or with the recorded runs", "recorded")
+    .option("--as <name>", "save the result under this name", "latest")
     .option("--repeat <n>", "runs of each item", "1")
     .option("--concurrency <n>", "runs at the same time", "4")
-    .option("--budget <usd>", "start nothing more once this is spent")
+    .option("--budget <usd>", "start no more items once this much is spent")
     .option("--junit <file>", "write JUnit XML")
-    .option("--html <file>", "write a report that needs no other file")
+    .option("--html <file>", "write a self-contained HTML report")
     .option("--json", "print the result as JSON")
     .addHelpText(
       "after",

@@ -15,8 +15,8 @@ interface Options {
 /** `venturi evals`: live runs beside their shadows, with or without a running service. */
 export function configure(command: Command): void {
   command
-    .option("--model <name>", "only shadows of this entry of models")
-    .option("--since <time>", 'only runs begun since then: "15m", "2h", "7d", or a date')
+    .option("--model <name>", "only shadows for this entry of models")
+    .option("--since <time>", 'only runs started since then: "15m", "2h", "7d", or a date')
     .option("--json", "as JSON")
     .addHelpText("after", example("venturi evals --since 7d"))
     .action(async (options: Options) => {

@@ -33,25 +33,25 @@ export function configure(command: Command): void {
     .argument("<run>", "the run's id")
     .requiredOption(
       "--after <seq>",
-      "the last event taken over, the end of a step (`venturi replay RUN --json` shows them)",
+      "seq of the last event to copy, at the end of a step (see `venturi replay RUN --json`)",
     )
-    .option("--input <text>", "ask something else; with --after 1")
+    .option("--input <text>", "another input; only with --after 1")
     .option("--edit <call=output>", "another result for a tool call; may be repeated", collect, [])
     .option("--model <name>", "another model that the agent allows")
-    .option("--instructions <text>", "in place of the agent's own")
+    .option("--instructions <text>", "replaces the agent's own")
     .option("--option <name=value>", "a generation option such as temperature=0; may be repeated", collect, [])
     .option(
       "--tools <mode>",
-      "recorded: results of the original, ask about other calls; run: run pure ones; ask",
+      "recorded: use the original's results and ask about other calls; run: run pure tools; ask: ask about all",
       "recorded",
     )
     .option(
       "--unanswered <who>",
-      "calls that the original never made: ask, fail, run (pure tools), agent:NAME or module:FILE answers",
+      "what answers calls the original never made: ask, fail, run (pure tools), agent:NAME or module:FILE",
     )
-    .option("--session <id>", "a new conversation to keep it in")
-    .option("--json", "the new run's events, one JSON line each")
-    .option("-q, --quiet", "the answer alone")
+    .option("--session <id>", "put the new run into this new conversation")
+    .option("--json", "print the new run's events, one JSON line each")
+    .option("-q, --quiet", "print only the answer")
     .addHelpText(
       "after",
       example(

@@ -9,8 +9,8 @@ import { readInput } from "./terminal.ts";
 /** `venturi import FILE`: imports what `venturi export` wrote. */
 export function configure(command: Command): void {
   command
-    .argument("<file>", "what `venturi export` wrote; - reads standard input")
-    .option("--as <run>", "the id it gets here; its own when absent")
+    .argument("<file>", "a file written by `venturi export`; - reads standard input")
+    .option("--as <run>", "id of the imported run (default: its own)")
     .option("--json", "print what was imported as JSON")
     .addHelpText("after", example("venturi import run.ndjson", "venturi import run.ndjson --as run_copy"))
     .action(async (file: string, options: { as?: string; json?: true }) => {

@@ -38,30 +38,30 @@ const entries: readonly Entry[] = [
   },
   {
     name: "decode",
-    summary: "decode recorded provider streams, one JSON line a file",
+    summary: "decode recorded provider streams, one JSON line per file",
     load: () => import("./decode.ts"),
   },
   {
     name: "trace",
-    summary: "draw where a run's time went, as a waterfall of its spans",
+    summary: "draw a run's trace as a waterfall",
     load: () => import("./trace.ts"),
   },
   { name: "why", summary: "explain why a run was slow or failed", load: () => import("./why.ts") },
   { name: "runs", summary: "list runs, newest last", load: () => import("./runs.ts") },
   {
     name: "approvals",
-    summary: "list and answer pending approvals",
+    summary: "list and answer pending approvals and questions",
     load: () => import("./approvals.ts"),
   },
   {
     name: "simulate",
-    summary: "a model server for demos and tests that needs no model",
+    summary: "run a simulated model server, for demos and tests",
     load: () => import("./simulate.ts"),
   },
   { name: "replay", summary: "replay a recorded run", load: () => import("./replay.ts") },
   {
     name: "pause",
-    summary: "have a run wait after its round, or let it go on",
+    summary: "pause a run after its current round, or resume it",
     load: () => import("./pause.ts"),
   },
   {
@@ -76,12 +76,12 @@ const entries: readonly Entry[] = [
   },
   {
     name: "eval",
-    summary: "run recorded runs and inputs again, without their side effects, and score them",
+    summary: "repeat recorded runs and inputs without side effects, and score them",
     load: () => import("./eval.ts"),
   },
   {
     name: "evals",
-    summary: "how the shadows of models did beside the live runs",
+    summary: "compare shadow runs with the live runs",
     load: () => import("./evals.ts"),
   },
   { name: "dataset", summary: "collect runs into datasets for evals", load: () => import("./dataset.ts") },
@@ -89,31 +89,31 @@ const entries: readonly Entry[] = [
   { name: "import", summary: "import an exported run", load: () => import("./import.ts") },
   {
     name: "audit",
-    summary: "audit log: approvals, cancels, failed logins, reloads",
+    summary: "show the audit log: approvals, cancels, failed logins, reloads",
     load: () => import("./audit.ts"),
   },
   {
     name: "usage",
-    summary: "what generations used and cost: by day, tenant, agent, model, key, user",
+    summary: "tokens and cost by day, tenant, agent, model, key or user",
     load: () => import("./usage.ts"),
   },
   {
     name: "schedules",
-    summary: "schedules, with their next and last runs",
+    summary: "list schedules with their next and last runs",
     load: () => import("./schedules.ts"),
   },
   {
     name: "webhooks",
-    summary: "webhooks: deliveries, dead letters, sending them again",
+    summary: "list webhooks and failed deliveries, and resend them",
     load: () => import("./webhooks.ts"),
   },
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
   {
     name: "reindex",
-    summary: "rebuild the digests of ended runs, which lists and search use",
+    summary: "rebuild the summaries of ended runs that lists and search use",
     load: () => import("./reindex.ts"),
   },
-  { name: "doctor", summary: "check what would keep the service from working", load: () => import("./doctor.ts") },
+  { name: "doctor", summary: "find what would keep the service from working", load: () => import("./doctor.ts") },
   {
     name: "completion",
     summary: "print a completion script for bash, zsh or fish",

@@ -14,7 +14,10 @@ interface Options {
 /** `venturi mcp`: offers the agents as tools to a program that starts this one, over stdin and stdout. */
 export function configure(command: Command): void {
   command
-    .option("--url <url>", "agents of a running service, such as http://127.0.0.1:7070/mcp; its key is VENTURI_KEY")
+    .option(
+      "--url <url>",
+      "use the agents of a running service, such as http://127.0.0.1:7070/mcp; the key is read from VENTURI_KEY",
+    )
     .addHelpText("after", example("venturi mcp", "VENTURI_KEY=… venturi mcp --url https://agents.example.com/mcp"))
     .action(async ({ url }: Options) => {
       if (url !== undefined) return await serve(remote(url), url);

@@ -13,9 +13,9 @@ interface Options extends ServiceOptions {
 /** `venturi pause RUN`: the run finishes its round and waits; `--resume` continues it. `--agent NAME`: all runs of an agent. */
 export function configure(command: Command): void {
   addServiceOptions(command.argument("[run]", "the run's id"))
-    .option("--agent <name>", "all runs of this agent, also those that are started later")
-    .option("--resume", "let what is paused go on")
-    .option("--reason <text>", "why it waits")
+    .option("--agent <name>", "all runs of this agent, including later ones")
+    .option("--resume", "resume what was paused")
+    .option("--reason <text>", "why it is paused")
     .addHelpText(
       "after",
       example("venturi pause run_0m5x…", "venturi pause run_0m5x… --resume", "venturi pause --agent assistant"),

@@ -31,8 +31,8 @@ export function configure(command: Command): void {
     .command("new")
     .description("write a plugin as its own package, with a passing test")
     .argument("<name>", "name of the plugin and of its folder: a-z, 0-9 and -")
-    .addOption(new Option("--kind <kind>", "what it is").choices(Object.keys(kinds)).makeOptionMandatory())
-    .option("--folder <path>", "where to write it; NAME below the working folder when absent")
+    .addOption(new Option("--kind <kind>", "kind of the plugin").choices(Object.keys(kinds)).makeOptionMandatory())
+    .option("--folder <path>", "where to write it (default: ./NAME)")
     .addHelpText("after", example("venturi plugin new weather --kind tool", "cd weather && npm install && npm test"))
     .action((name: string, options: { kind: PluginKind; folder?: string }) => {
       const folder = resolve(options.folder ?? name);

@@ -15,9 +15,9 @@ interface Row {
 
 export function configure(command: Command): void {
   command
-    .option("--all", "also built-in plugins that the configuration does not use")
-    .option("--graph", "what the container wires: lifetimes, dependencies, and the entries of each registry")
-    .option("--json", "one JSON object a line")
+    .option("--all", "also list built-in plugins that the configuration does not use")
+    .option("--graph", "print the dependency graph: lifetimes, dependencies, and the entries of each registry")
+    .option("--json", "print one JSON object per line")
     .addHelpText("after", example("venturi plugins", "venturi plugins --all --json", "venturi plugins --graph"))
     .action(async (options: { all?: true; graph?: true; json?: true }) => {
       const config = await loadConfig(loadOptionsOf(command));

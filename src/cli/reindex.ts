@@ -9,8 +9,8 @@ import { show, showJson } from "./screen.ts";
 /** `venturi reindex`: rebuilds the digests of ended runs, with or without a running service. */
 export function configure(command: Command): void {
   command
-    .option("--missing", "only of runs that have none")
-    .option("--json", "say how many as JSON")
+    .option("--missing", "only for runs that have none")
+    .option("--json", "print the count as JSON")
     .addHelpText("after", example("venturi reindex --missing"))
     .action((options: { missing?: true; json?: true }) =>
       withRecordings(loadOptionsOf(command), async ({ journal }, config) => {

@@ -22,12 +22,12 @@ interface Options {
 export function configure(command: Command): void {
   command
     .argument("<run>", "the run's id")
-    .option("--fast", "without its pauses")
-    .option("--speed <times>", "so many times faster", "1")
-    .option("--json", "its events, one JSON line each")
+    .option("--fast", "replay without pauses")
+    .option("--speed <times>", "speed factor", "1")
+    .option("--json", "print its events, one JSON line each")
     .option("--serve <port>", "serve its events over HTTP instead of printing them, until Ctrl-C")
     .option("--as-fixture", "print a scenario for the simulator that reproduces its model")
-    .option("--wire <folder>", "write the raw provider streams kept with it (journal.keepWire) into this folder")
+    .option("--wire <folder>", "write its recorded provider streams (journal.keepWire) into this folder")
     .addHelpText(
       "after",
       example(

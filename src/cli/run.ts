@@ -20,10 +20,10 @@ export function configure(command: Command): void {
   command
     .argument("<agent>", "an agent of the configuration")
     .argument("[text...]", "what to ask; - or nothing reads standard input")
-    .option("--json", "the run's events, one JSON line each")
-    .option("-q, --quiet", "the answer alone")
-    .option("--trace", "then draw where the time went, on stderr")
-    .option("--session <id>", "go on in this conversation")
+    .option("--json", "print the run's events, one JSON line each")
+    .option("-q, --quiet", "print only the answer")
+    .option("--trace", "afterwards draw the run's trace on stderr")
+    .option("--session <id>", "continue this conversation")
     .option("--input <name=value>", "a value for one of the agent's inputs; may be repeated", collect, [])
     .addHelpText(
       "after",

@@ -26,10 +26,10 @@ export function configure(command: Command): void {
   command
     .option("--status <status>", `only runs that are ${statuses.join(", ")}`)
     .option("--agent <name>", "only runs of this agent")
-    .option("--since <time>", 'only runs begun since then: "15m", "2h", "7d", or a date')
-    .option("--limit <number>", "at most so many", "50")
-    .option("-f, --follow", "keep watching: a line for each run that starts or changes")
-    .option("--json", "one JSON line a run")
+    .option("--since <time>", 'only runs started since then: "15m", "2h", "7d", or a date')
+    .option("--limit <number>", "maximum number of runs", "50")
+    .option("-f, --follow", "keep watching, with a line for each run that starts or changes")
+    .option("--json", "print one JSON line per run")
     .addHelpText("after", example("venturi runs --status failed --since 1h", "venturi runs --follow"))
     .action(async (options: Options) => {
       const query = queryOf(options);

@@ -21,9 +21,9 @@ interface View {
 
 /** `venturi schedules`: lists schedules; with a name, lists its last runs or removes it. */
 export function configure(command: Command): void {
-  addServiceOptions(command.argument("[name]", "one schedule, with its last times"))
+  addServiceOptions(command.argument("[name]", "show one schedule with its last runs"))
     .option("--remove", "remove it; its runs stay")
-    .option("--json", "one JSON line a schedule")
+    .option("--json", "print one JSON line per schedule")
     .addHelpText(
       "after",
       example("venturi schedules", "venturi schedules nightly", "venturi schedules nightly --remove"),

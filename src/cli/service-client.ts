@@ -12,8 +12,8 @@ export interface ServiceOptions {
 /** Options of commands that query the running service. */
 export const addServiceOptions = (command: Command): Command =>
   command
-    .option("--url <url>", "the service; by default where the configuration has it listen")
-    .addOption(new Option("--key <key>", "the key for a service that asks for one").env("VENTURI_KEY"));
+    .option("--url <url>", "URL of the service (default: from the configuration)")
+    .addOption(new Option("--key <key>", "API key of the service").env("VENTURI_KEY"));
 
 export interface ServiceRequest extends ServiceOptions {
   readonly path: string;

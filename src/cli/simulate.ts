@@ -34,7 +34,7 @@ export function configure(command: Command): void {
     .option("--scenario <file...>", "scenario files (YAML)", [])
     .option("--seed <number>", "same seed, same requests, same bytes", "1")
     .option("--pace <ms>", "milliseconds between words", "15")
-    .option("--fault <fault...>", "faults of every request, such as rate-limit=50~0.2", [])
+    .option("--fault <fault...>", "faults to inject into every request, such as rate-limit=50~0.2", [])
     .addHelpText("after", example("venturi simulate --port 8089 --pace 5 --fault rate-limit=50~0.2"))
     .action(simulate);
 }

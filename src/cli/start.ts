@@ -28,7 +28,7 @@ import { stopSignal } from "./stop-signal.ts";
 /** `venturi start`: runs the service until a signal. */
 export function configure(command: Command): void {
   command
-    .option("-q, --quiet", "do not tell what to do next")
+    .option("-q, --quiet", "do not print next steps")
     .addHelpText(
       "after",
       example(

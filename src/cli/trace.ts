@@ -13,8 +13,8 @@ interface TraceOptions extends ServiceOptions {
 
 export function configure(command: Command): void {
   addServiceOptions(command.argument("<run>", "the run's id"))
-    .option("--json", "the spans as an OTLP JSON document")
-    .option("--all", "a line for each chunk and each append")
+    .option("--json", "print the spans as OTLP JSON")
+    .option("--all", "one line per chunk and append")
     .addHelpText("after", example("venturi trace run_0m5x…", "venturi trace run_0m5x… --json > trace.json"))
     .action(async (run: string, options: TraceOptions) => {
       const path = `/v1/runs/${encodeURIComponent(run)}/trace`;

@@ -25,7 +25,7 @@ const names = ["tenant", "agent", "model", "key", "user"] as const satisfies rea
 export function configure(command: Command): void {
   command
     .option("--by <keys>", "day, tenant, agent, model, key, user: one or several, separated by commas", "day")
-    .option("--since <day>", "from this day on (2026-11-17, UTC), or so long ago (7d, 4w)")
+    .option("--since <day>", "from this day (2026-11-17, UTC), or an age (7d, 4w)")
     .option("--until <day>", "up to this day");
   for (const name of names) command.option(`--${name} <name>`, `only of this ${name}`);
   command

@@ -7,7 +7,7 @@ import { show, showJson } from "./screen.ts";
 
 export function configure(command: Command): void {
   command
-    .option("--json", "the outcome as JSON")
+    .option("--json", "print the outcome as JSON")
     .addHelpText("after", example("venturi validate", "venturi validate --config staging.yaml --json"))
     .action(async (options: { json?: true }) => {
       try {

@@ -33,12 +33,12 @@ interface Letter {
 export function configure(command: Command): void {
   addServiceOptions(
     command
-      .argument("[name]", "one webhook: lists its dead letters")
-      .argument("[ids...]", "dead letters to send again or forget; all when absent with --replay"),
+      .argument("[name]", "list the failed deliveries of this webhook")
+      .argument("[ids...]", "failed deliveries to resend or drop (default with --replay: all)"),
   )
-    .option("--replay", "send dead letters again")
-    .option("--drop", "forget the dead letters that are named")
-    .option("--json", "one JSON line each")
+    .option("--replay", "resend failed deliveries")
+    .option("--drop", "drop the named deliveries")
+    .option("--json", "print one JSON line each")
     .addHelpText("after", example("venturi webhooks", "venturi webhooks crm", "venturi webhooks crm --replay"))
     .action(async (name: string | undefined, ids: string[], options: Options) => {
       if (name === undefined) return await list(command, options);

@@ -9,7 +9,7 @@ import { addServiceOptions, askService, type ServiceOptions } from "./service-cl
 /** `venturi why RUN`: explains why a run was slow or failed. */
 export function configure(command: Command): void {
   addServiceOptions(command.argument("<run>", "the run's id"))
-    .option("--json", "the answer as JSON")
+    .option("--json", "print the answer as JSON")
     .addHelpText("after", example("venturi why run_0m5x…", "venturi why run_0m5x… --json"))
     .action(async (run: string, options: ServiceOptions & { json?: true }) => {
       const asked = askService<Why>(command, { ...options, path: `/v1/runs/${encodeURIComponent(run)}/why` });

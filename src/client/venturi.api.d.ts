@@ -119,7 +119,7 @@ export type ForkRequest = {
     reasoning?: {
       /** How much to think. */
       effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-      /** Most tokens to think with. */
+      /** Maximum reasoning tokens. */
       budget?: number;
     } | null;
     [key: string]: unknown;
@@ -375,7 +375,7 @@ export type StartRequest = {
     reasoning?: {
       /** How much to think. */
       effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-      /** Most tokens to think with. */
+      /** Maximum reasoning tokens. */
       budget?: number;
     } | null;
     [key: string]: unknown;

@@ -18,9 +18,11 @@ export const channelOptions = ({ prefix, onDisconnect, expected }: ChannelDefaul
     onDisconnect: z
       .enum(["continue", "cancel"])
       .default(onDisconnect)
-      .describe(`what happens to a run when its client disconnects; ${expected}`),
+      .describe(`what to do with a run when its client disconnects; ${expected}`),
     compat: z
       .enum(["report", "strict"])
       .default("report")
-      .describe("what happens to fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
+      .describe(
+        "what to do with fields that cannot reach the model: report them in `venturi-warnings`, or refuse with 400",
+      ),
   });

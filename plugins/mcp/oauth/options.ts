@@ -9,26 +9,23 @@ export const OAuthOptions = z
     per: z
       .enum(["caller", "tenant", "service"])
       .default("caller")
-      .describe("whose sign-in counts: each caller's own, one for a tenant, one for all"),
+      .describe("who shares a sign-in: nobody (per caller), a tenant, or everyone"),
     redirectUrl: z
       .url()
       .optional()
-      .describe("where the authorization server sends the person back to: /mcp/callback of this service (channel mcp)"),
-    secret: z.string().min(16).optional().describe("what tokens are enciphered with at rest; the same in all replicas"),
-    clientId: z.string().optional().describe("of a client registered by hand; otherwise it registers itself"),
+      .describe("redirect URL for the authorization server: /mcp/callback of this service (channel mcp)"),
+    secret: z.string().min(16).optional().describe("secret that encrypts stored tokens; the same on all replicas"),
+    clientId: z.string().optional().describe("id of a manually registered client; default: registers itself"),
     clientSecret: z.string().optional(),
-    clientMetadataUrl: z
-      .url()
-      .optional()
-      .describe("address of a client id metadata document, where the server takes one"),
+    clientMetadataUrl: z.url().optional().describe("URL of a client id metadata document, if the server supports it"),
     privateKey: z.string().optional().describe("PEM key that the client signs assertions with, for grant: client"),
-    algorithm: z.string().default("ES256").describe("of privateKey"),
+    algorithm: z.string().default("ES256").describe("algorithm of privateKey"),
     issuer: z.string().optional().describe("the only authorization server that clientId and its secret are sent to"),
     scope: z.string().optional(),
     hosts: z
       .array(z.string())
       .optional()
-      .describe("hosts of authorization servers; any public one when absent, since the server names them"),
+      .describe("allowed hosts of authorization servers; default: any public one, since the server names them"),
     allowPrivate: z.array(z.string()).default([]).describe("host:port pairs that may be at a private address"),
   })
   .superRefine((options, context) => {

@@ -5,14 +5,14 @@ import { efforts } from "./provider.ts";
 export const generationOptions = {
   temperature: z.number().optional().describe("Randomness; 0 is the least."),
   topP: z.number().optional().describe("Nucleus sampling."),
-  maxTokens: z.number().int().positive().optional().describe("Most tokens of one answer."),
-  stop: z.array(z.string()).optional().describe("Texts that end the answer."),
-  seed: z.number().int().optional().describe("For providers that can repeat themselves."),
+  maxTokens: z.number().int().positive().optional().describe("Maximum tokens of one answer."),
+  stop: z.array(z.string()).optional().describe("Stop sequences."),
+  seed: z.number().int().optional().describe("Seed, for providers that support it."),
   reasoning: z
     .strictObject({
       effort: z.enum(efforts).optional().describe("How much to think."),
-      budget: z.number().int().positive().optional().describe("Most tokens to think with."),
+      budget: z.number().int().positive().optional().describe("Maximum reasoning tokens."),
     })
     .optional()
-    .describe("Thinking before answering, where the model can."),
+    .describe("Reasoning before the answer, if the model supports it."),
 };

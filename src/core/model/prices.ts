@@ -24,9 +24,9 @@ export const Price = z.strictObject({
   audioInput: perMillion().optional().describe("Tokens of audio read; as `input` when absent."),
   audioOutput: perMillion().optional().describe("Tokens of audio written; as `output` when absent."),
   long: z
-    .strictObject({ over: z.number().int().positive().describe("Tokens read, from which on it holds."), ...rates })
+    .strictObject({ over: z.number().int().positive().describe("Input tokens above which it applies."), ...rates })
     .optional()
-    .describe("In place of the above for a whole generation that reads more than `over` tokens."),
+    .describe("Replaces the above for generations that read more than `over` tokens."),
 });
 export type Price = z.output<typeof Price>;
 

@@ -14,43 +14,43 @@ export const GenerationOptions = z.looseObject(generationOptions);
 
 const ShadowSettings = z.strictObject({
   model: z.string().describe("The other model: an entry of `models`, or `provider/model`."),
-  share: z.number().gt(0, "more than 0").max(1, "at most 1").describe("Share of the runs, chosen by their ids."),
+  share: z.number().gt(0, "more than 0").max(1, "at most 1").describe("Share of runs to repeat, chosen by their ids."),
   scorers: z
     .array(Scorer)
     .min(1)
     .prefault(["exact", "calls"])
-    .describe("What the two answers are compared by: scorers of an eval. Paths are relative to this file."),
+    .describe("Scorers that compare the two answers, as in an eval. Paths are relative to this file."),
   budget: z
     .strictObject({
       usd: z.number().positive().optional().describe("USD that may be spent."),
       tokens: z.number().int().positive().optional().describe("Tokens, in and out."),
-      per: z.enum(["hour", "day", "month"]).prefault("day").describe("In what it may be spent; times are in UTC."),
+      per: z.enum(["hour", "day", "month"]).prefault("day").describe("Period of the budget, in UTC."),
     })
     .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, "a budget needs usd or tokens")
     .prefault({ tokens: 1_000_000 })
-    .describe("What its shadow runs may spend, judges included. They count in no other budget."),
+    .describe("Budget of its shadow runs, including judges. They count in no other budget."),
 });
 
 export const ModelSettings = z.strictObject({
   chain: z
     .array(z.string().regex(/^[^/]+\/.+$/, "expected provider/model"))
     .prefault([])
-    .describe("`provider/model` entries, tried in order; those of a disabled provider are left out."),
+    .describe("`provider/model` entries, tried in order; those of disabled providers are skipped."),
   split: z
     .record(z.string(), z.number().positive("a weight must be more than 0"))
     .optional()
     .describe(
-      "In place of a chain: other entries of `models`, or `provider/model`, with their weights. Each session has one of them, drawn from its name; see docs/money.md.",
+      "Instead of a chain: other entries of `models`, or `provider/model`, with weights. Each session gets one of them, chosen by its name; see docs/money.md.",
     ),
   failover: z
     .enum(["beforeFirstEvent", "retract", "never"])
     .prefault("beforeFirstEvent")
     .describe(
-      "When the next of the chain takes over: only before anything was shown, also after (retracting it), never.",
+      "When the next model of the chain takes over: only before output was shown, also after (retracting it), or never.",
     ),
   retry: z
     .strictObject({
-      max: count().prefault(2).describe("Tries again on the same model after a retryable failure."),
+      max: count().prefault(2).describe("Retries on the same model after a retryable failure."),
       longestWait: Duration.prefault("1m").describe(
         "The longest wait a provider may ask for (`retry-after`); past 5s another model of the chain is asked first.",
       ),
@@ -59,9 +59,9 @@ export const ModelSettings = z.strictObject({
     .describe("Retries before failing over."),
   timeout: z
     .strictObject({
-      connect: Duration.prefault("3s").describe("To connect."),
+      connect: Duration.prefault("3s").describe("Connecting."),
       firstChunk: Duration.optional().describe(
-        "To the first chunk of the answer; 20s when absent, 5m for servers that load a model when it is asked.",
+        "First chunk of the answer; default: 20s, or 5m for servers that load a model on demand.",
       ),
       idle: Duration.prefault("5m").describe("Between two chunks."),
       total: Duration.prefault("30m").describe("For the whole generation."),
@@ -69,71 +69,65 @@ export const ModelSettings = z.strictObject({
     .prefault({})
     .describe("How long to wait for the provider."),
   options: GenerationOptions.prefault({}).describe(
-    "Generation options; a key not named here goes into the request as it is.",
+    "Generation options; other keys are sent to the provider unchanged.",
   ),
   toolOptions: GenerationOptions.prefault({}).describe("Merged over `options` when tools are offered."),
   cache: z
     .enum(["auto", "off", "5m", "1h"])
     .prefault("auto")
-    .describe(
-      "How long the vendor keeps the prompt for the next request: Anthropic's breakpoints, OpenAI's key per session.",
-    ),
+    .describe("Prompt caching at the vendor: breakpoints for Anthropic, a cache key per session for OpenAI."),
   contextTokens: z
     .number()
     .int()
     .positive()
     .optional()
-    .describe("Tokens the model can take in; older turns are compacted to stay below."),
+    .describe("Context window in tokens; older turns are compacted to stay below."),
   choose: z
     .enum(choices)
     .optional()
     .describe(
-      "Which of the chain is asked first: the first (`order`, the default), one by its weight, the fastest, cheapest or least busy one. The others follow when it fails.",
+      "Which model of the chain to ask first: in order (`order`, the default), by weight, the fastest, cheapest or least busy one. The others follow when it fails.",
     ),
-  sticky: z
-    .boolean()
-    .optional()
-    .describe("A conversation stays with the model that answered it last (true), or chooses anew each time (false)."),
+  sticky: z.boolean().optional().describe("Whether a conversation stays with the model that last answered it."),
   members: z
     .record(
       z.string(),
       z.strictObject({
-        weight: z.number().positive().optional().describe("Its share with `choose: weighted`; 1 when absent."),
+        weight: z.number().positive().optional().describe("Relative weight with `choose: weighted`; default 1."),
         contextTokens: z
           .number()
           .int()
           .positive()
           .optional()
-          .describe("Tokens it can take in with its answer; what does not fit goes to the next that can."),
-        concurrency: z.number().int().positive().optional().describe("Generations at a time, in each process."),
-        tokensPerMinute: z.number().int().positive().optional().describe("Tokens per minute, in each process."),
+          .describe("Context window including the answer; requests that do not fit go to the next model."),
+        concurrency: z.number().int().positive().optional().describe("Maximum concurrent generations per process."),
+        tokensPerMinute: z.number().int().positive().optional().describe("Maximum tokens per minute and process."),
       }),
     )
     .optional()
-    .describe("What holds for one of the chain alone, by its `provider/model`."),
+    .describe("Settings for single models of the chain, by `provider/model`."),
   hedge: z
-    .strictObject({ after: Duration.describe("How long the first may be silent.") })
+    .strictObject({ after: Duration.describe("How long the first model may be silent.") })
     .optional()
-    .describe("Ask a second model when the first is silent; who answers first goes on, the other is cancelled."),
+    .describe(
+      "Ask a second model when the first stays silent; the one that answers first is used, the other is cancelled.",
+    ),
   responses: z
     .strictObject({
-      ttl: Duration.describe("How long an answer is given again."),
+      ttl: Duration.describe("How long an answer is cached."),
       tenants: z
         .union([z.literal("all"), z.array(z.string()).min(1)])
         .describe("Tenants whose answers are cached, or `all`. They never share answers."),
-      replay: z
-        .enum(["atOnce", "rhythm"])
-        .prefault("atOnce")
-        .describe("All at once, or at the rhythm in which the model wrote it."),
+      replay: z.enum(["atOnce", "rhythm"]).prefault("atOnce").describe("Replay at once, or at the original pace."),
     })
     .optional()
-    .describe("Give the answer to exactly the same request again, without asking the model."),
+    .describe("Cache answers: repeat the answer to an identical request without asking the model."),
   economy: z
     .string()
     .optional()
-    .describe("Goes on when a budget with `onExceed: cheaper` has run out: an entry of `models`, or `provider/model`."),
+    .describe("Used when a budget with `onExceed: cheaper` is exhausted: an entry of `models`, or `provider/model`."),
   shadow: ShadowSettings.optional().describe(
-    "Try some runs again on another model after their end, without their tools' effects and unseen; see docs/evals.md.",
+    "Repeat some runs on another model after they end, hidden and without executing tools; see docs/evals.md.",
   ),
 });
 export type ModelSettings = z.output<typeof ModelSettings>;
@@ -152,7 +146,7 @@ export const RunLimits = z.strictObject({
   onLimit: z.enum(["finish", "error"]).prefault("finish").describe("Finish with the output so far, or fail."),
   maxToolCalls: count().prefault(64).describe("Tool calls in a run."),
   maxCallsPerRound: count().prefault(32).describe("Tool calls in one round."),
-  tokens: z.number().int().positive().optional().describe("Tokens, in and out, that a run may use."),
+  tokens: z.number().int().positive().optional().describe("Input and output tokens that a run may use."),
   outputTokens: z.number().int().positive().prefault(4_000_000).describe("Tokens that the model may produce in a run."),
   outputBytes: Size.prefault("32MiB").describe(
     "Characters that the model may produce in a run: text, reasoning, arguments of calls.",
@@ -163,50 +157,48 @@ export const RunLimits = z.strictObject({
 
 export const ToolPolicySettings = z.strictObject({
   defer: z
-    .strictObject({ above: count().describe("Tools that are shown as they are.") })
+    .strictObject({ above: count().describe("Number of tools up to which all are offered.") })
     .optional()
-    .describe("With more tools than `above` the model gets `find_tools`, and the tools that it finds."),
+    .describe("With more tools than `above`, the model is offered `find_tools` and the tools it finds."),
   dispatch: z
     .enum(["eager", "round"])
     .prefault("eager")
-    .describe("Start pure and idempotent tools while the model still talks, or all at the end of its answer."),
-  concurrency: z.number().int().positive().prefault(8).describe("Tools at the same time."),
+    .describe("Start pure and idempotent tools while the model is still writing, or all at the end of its answer."),
+  concurrency: z.number().int().positive().prefault(8).describe("Maximum concurrent tools."),
   onError: z
     .enum(["feedback", "abort"])
     .prefault("feedback")
     .describe("Report the failure to the model, or end the run."),
-  timeout: Duration.prefault("60s").describe("For tools that do not say."),
-  grace: Duration.prefault("1s").describe("How long a cancelled tool may go on before it is left behind."),
-  maxOutput: Size.prefault(64_000).describe("Characters of an output that the model gets."),
+  timeout: Duration.prefault("60s").describe("Default timeout of tools."),
+  grace: Duration.prefault("1s").describe("How long a cancelled tool may continue before it is abandoned."),
+  maxOutput: Size.prefault(64_000).describe("Maximum characters of a tool's output sent to the model."),
   approvalTimeout: Duration.prefault("24h").describe("How long a person may take to approve."),
   onUncertain: z
     .enum(["ask", "fail"])
     .prefault("ask")
-    .describe(
-      "An effectful tool found started and unfinished after a crash: ask a person, or fail it with `conflict`.",
-    ),
+    .describe("What to do with an effectful tool that a crash interrupted: ask a person, or fail it with `conflict`."),
 });
 
 const CompactionSettings = z.strictObject({
   by: z
     .enum(["summary", "drop"])
     .prefault("drop")
-    .describe("Replace the beginning of the conversation with a summary, or leave out its oldest turns."),
+    .describe("Replace the beginning of the conversation with a summary, or drop its oldest turns."),
   at: z
     .number()
     .min(0.1)
     .max(0.95)
     .prefault(0.8)
-    .describe("Share of the model's `contextTokens` that the conversation may fill before."),
-  keep: count().prefault(6).describe("Newest messages that a summary leaves as they are."),
+    .describe("Share of the model's `contextTokens` at which compaction starts."),
+  keep: count().prefault(6).describe("Number of newest messages that a summary leaves unchanged."),
   model: z
     .string()
     .optional()
-    .describe("Writes the summaries: an entry of `models`, or `provider/model`; the agent's own when absent."),
-  instructions: z.string().optional().describe("What a summary has to keep, beside the usual."),
+    .describe("Model that writes the summaries: an entry of `models`, or `provider/model`; default: the agent's."),
+  instructions: z.string().optional().describe("What a summary must keep in addition to the defaults."),
   results: z
     .strictObject({
-      olderThan: count().describe("Rounds of tool calls whose results stay as they are."),
+      olderThan: count().describe("Number of newest tool rounds whose results are sent in full."),
     })
     .optional()
     .describe("Send older tool results as a reference that the model can read with `read_result`."),
@@ -219,44 +211,44 @@ const RecallSettings = z.strictObject({
     .min(1)
     .prefault(["user"])
     .describe("Whose notes: the run's `session`, its `user`, the `agent`'s own."),
-  top: z.number().int().min(1).max(mostFound).prefault(5).describe("Notes at most."),
-  auto: z.boolean().prefault(true).describe("Search before the first round of each run; false: not now."),
+  top: z.number().int().min(1).max(mostFound).prefault(5).describe("Maximum number of notes."),
+  auto: z.boolean().prefault(true).describe("Search before the first round of each run."),
 });
 
 const Overrides = z.strictObject({
   models: z
     .array(z.string())
     .prefault([])
-    .describe("Models that a call may choose instead of the agent's: entries of `models`, or `provider/model`."),
+    .describe("Models a call may choose instead of the agent's: entries of `models`, or `provider/model`."),
   options: z
     .array(z.string())
     .prefault([])
-    .describe("Keys of the vendor's own request body that a call may set in its `options`, beside the named ones."),
+    .describe("Keys of the vendor's request body that a call may set in its `options`, in addition to the named ones."),
   ...nativeGrants,
 });
 
 export const DefaultSettings = z.strictObject({
   options: GenerationOptions.prefault({}).describe(
-    "Generation options of every model; `models`, `agents` and calls say more.",
+    "Generation options of every model; `models`, `agents` and calls override them.",
   ),
 });
 
 export const AgentSettings = z.strictObject({
-  description: z.string().optional().describe("What it is for; shown in lists and to agents that may call it."),
+  description: z.string().optional().describe("Purpose of the agent; shown in lists and to agents that may call it."),
   aliases: z
     .array(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/))
     .prefault([])
-    .describe("Other names that clients may call it by, such as `gpt-4o` or `openai/gpt-4o`."),
+    .describe("Other names clients may use for it, such as `gpt-4o` or `openai/gpt-4o`."),
   model: z.string().describe("An entry of `models`, or `provider/model`."),
-  instructions: z.string().prefault("").describe("The system prompt; `{{name}}` stands for an input variable."),
+  instructions: z.string().prefault("").describe("The system prompt; `{{name}}` is replaced by an input variable."),
   inputs: z
     .record(z.string(), jsonSchema)
     .prefault({})
     .describe("JSON Schemas of the input variables, by name. One without a `default` is required."),
   options: GenerationOptions.prefault({}).describe("Generation options, merged over the model's."),
-  overrides: Overrides.prefault({}).describe("What a single call may choose for itself."),
+  overrides: Overrides.prefault({}).describe("What a single call may override."),
   tools: z.array(z.string()).prefault([]).describe("Entries of `tools` that it may use."),
-  guards: z.array(z.string()).prefault([]).describe("Entries of `guards` that look at its runs, in this order."),
+  guards: z.array(z.string()).prefault([]).describe("Entries of `guards` that check its runs, in this order."),
   skills: z
     .array(z.string().min(1))
     .prefault([])
@@ -266,15 +258,13 @@ export const AgentSettings = z.strictObject({
   handoffs: z
     .array(z.string())
     .prefault([])
-    .describe("Agents that it may hand a run to: they go on with the same conversation under the run's limits."),
-  limits: RunLimits.prefault({}).describe("What a run may use up."),
-  toolPolicy: ToolPolicySettings.prefault({}).describe("How its tools are run."),
-  compaction: CompactionSettings.prefault({}).describe(
-    "What becomes of a conversation that fills the model's context.",
-  ),
+    .describe("Agents it may hand a run to: they continue the same conversation under the run's limits."),
+  limits: RunLimits.prefault({}).describe("Limits of a run."),
+  toolPolicy: ToolPolicySettings.prefault({}).describe("How its tools are executed."),
+  compaction: CompactionSettings.prefault({}).describe("What to do when a conversation fills the model's context."),
   memory: z
     .strictObject({
-      recall: RecallSettings.optional().describe("Notes that each run begins with, found by what the person said."),
+      recall: RecallSettings.optional().describe("Notes added at the start of each run, found by the user's message."),
     })
     .prefault({})
     .describe("What it remembers from earlier runs; see docs/memory.md."),
@@ -282,6 +272,6 @@ export const AgentSettings = z.strictObject({
   whenBusy: z
     .enum(["wait", "conflict"])
     .prefault("wait")
-    .describe("A second run on a busy session waits its turn, or is refused."),
+    .describe("Whether a second run on a busy session waits for its turn or is refused."),
 });
 export type AgentSettings = z.output<typeof AgentSettings>;

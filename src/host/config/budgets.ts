@@ -8,20 +8,22 @@ export const BudgetSettings = z
   .strictObject({
     of: z
       .enum(["service", "tenant", "key", "user", "agent", "session", "run"])
-      .describe("Whose it is: each tenant, key, user, agent, session or run has its own; `service` is one for all."),
-    only: z.string().min(1).optional().describe("Only of the tenant, key, user or agent of this name."),
+      .describe(
+        "Who it applies to: each tenant, key, user, agent, session or run gets its own; `service` is one for all.",
+      ),
+    only: z.string().min(1).optional().describe("Only the tenant, key, user or agent of this name."),
     usd: z.number().positive("a budget must be more than 0").optional().describe("USD that may be spent."),
     tokens: z.number().int().positive("a budget must be more than 0").optional().describe("Tokens, in and out."),
     per: z
       .enum(["run", "session", "minute", "hour", "day", "month"])
       .describe(
-        "In what it may be spent; times are in UTC. Per minute it is a rate limit: `rate_limited`, not an end.",
+        "Period, in UTC. Per minute it is a rate limit: refused with `rate_limited` instead of ending the run.",
       ),
     onExceed: z
       .enum(["refuse", "finish", "cheaper"])
       .prefault("refuse")
       .describe(
-        "The run fails with `budget_exceeded`; it finishes with what it has; or it goes on with the model's `economy`.",
+        "The run fails with `budget_exceeded`, finishes with what it has, or continues with the model's `economy`.",
       ),
   })
   .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, "a budget needs usd or tokens");

@@ -16,7 +16,7 @@ const common = {
     .union([z.boolean(), z.string()])
     .prefault(true)
     .transform(isEnabled)
-    .describe('Left out when false or empty, so `enabled: "${env:SOME_KEY:-}"` means "when SOME_KEY is set".'),
+    .describe('Disabled when false or empty, so `enabled: "${env:SOME_KEY:-}"` means "when SOME_KEY is set".'),
 };
 
 /** Keys every entry of a kind accepts, besides its plugin's options. */
@@ -32,7 +32,7 @@ export const entryKeys = {
             .string()
             .optional()
             .describe(
-              'In CEL, such as `amount > 100 && currency != "EUR"`; a value that is missing or of another type asks. Always when absent.',
+              'CEL condition, such as `amount > 100 && currency != "EUR"`; a missing value or one of another type asks. Default: always.',
             ),
           show: z
             .array(
@@ -46,7 +46,7 @@ export const entryKeys = {
             .max(10)
             .optional()
             .describe(
-              "What the person who is asked sees first, such as `[args.order, args.amount, metadata.customer]`.",
+              "Values highlighted for the person who decides, such as `[args.order, args.amount, metadata.customer]`.",
             ),
         }),
       ])
@@ -54,14 +54,12 @@ export const entryKeys = {
       .describe(
         "Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds.",
       ),
-    timeout: Duration.optional().describe("How long one call may take."),
-    maxOutput: Size.optional().describe("Characters of its output that the model gets."),
+    timeout: Duration.optional().describe("Timeout of a call."),
+    maxOutput: Size.optional().describe("Maximum characters of its output sent to the model."),
     effect: z
       .enum(["pure", "idempotent", "effectful"])
       .optional()
-      .describe(
-        "Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash.",
-      ),
+      .describe("Overrides the tool's own effect; decides when it may start and whether it is repeated after a crash."),
   }),
   channel: z.looseObject({
     ...common,
@@ -69,10 +67,12 @@ export const entryKeys = {
   }),
   guard: z.looseObject({
     ...common,
-    input: GuardAction.optional().describe("What becomes of findings in what people send."),
-    arguments: GuardAction.optional().describe("In the arguments that the model calls tools with."),
-    results: GuardAction.optional().describe("In what tools give the model."),
-    output: GuardAction.optional().describe("In what the model says and thinks, while it streams."),
+    input: GuardAction.optional().describe("Action for findings in user input."),
+    arguments: GuardAction.optional().describe("Action for findings in tool arguments."),
+    results: GuardAction.optional().describe("Action for findings in tool results."),
+    output: GuardAction.optional().describe(
+      "Action for findings in the model's answer and reasoning, while streaming.",
+    ),
   }),
   memory: z.looseObject({
     ...common,
@@ -80,16 +80,16 @@ export const entryKeys = {
       .string()
       .regex(/^[^/]+\/.+$/, "expected provider/model")
       .optional()
-      .describe("`provider/model` that makes vectors of notes and queries; without it they are compared by words."),
+      .describe("`provider/model` for embeddings of notes and queries; without it they are compared by words."),
     near: z
       .number()
       .min(0)
       .max(1)
       .prefault(0.2)
-      .describe("Least cosine of two vectors that counts as near; models differ."),
-    longest: z.number().int().min(1).max(64_000).prefault(4_000).describe("Characters of a note."),
-    most: z.number().int().min(1).max(100_000).prefault(10_000).describe("Notes of one session, user or agent."),
-    timeout: Duration.prefault("5s").describe("How long a put or a search may take."),
+      .describe("Minimum cosine similarity for a match; depends on the model."),
+    longest: z.number().int().min(1).max(64_000).prefault(4_000).describe("Maximum characters of a note."),
+    most: z.number().int().min(1).max(100_000).prefault(10_000).describe("Maximum notes per session, user or agent."),
+    timeout: Duration.prefault("5s").describe("Timeout of a put or search."),
   }),
   journal: z.looseObject({
     ...common,
@@ -97,7 +97,7 @@ export const entryKeys = {
       .union([z.boolean(), z.literal("asked")], { error: "write true, false or asked" })
       .prefault(false)
       .describe(
-        "Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`.",
+        "Record the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only for runs whose metadata has `keepWire: true`.",
       ),
     retention: z
       .strictObject({
@@ -105,7 +105,7 @@ export const entryKeys = {
         count: z.number().int().positive().optional().describe("Keep at most this many ended runs."),
       })
       .optional()
-      .describe("What is pruned; everything is kept when absent."),
+      .describe("What to prune; default: nothing."),
   }),
 };
 
@@ -128,12 +128,9 @@ export const Settings = z.strictObject({
     .array(z.string())
     .prefault([])
     .describe("Plugins beyond the built-in ones: a path (./my-plugin) or an npm package."),
-  dataFolder: z
-    .string()
-    .prefault("./data")
-    .describe("Where the running service keeps its files, relative to this file."),
+  dataFolder: z.string().prefault("./data").describe("Folder for the running service's files, relative to this file."),
   providers: z.record(entryName, entryKeys.provider).prefault({}).describe("Model providers, by the name models use."),
-  defaults: DefaultSettings.prefault({}).describe("What holds unless a model, an agent or a call says otherwise."),
+  defaults: DefaultSettings.prefault({}).describe("Defaults for models, agents and calls."),
   models: z
     .record(entryName, ModelSettings)
     .prefault({})
@@ -142,17 +139,17 @@ export const Settings = z.strictObject({
     .record(z.string(), Price)
     .prefault({})
     .describe(
-      "What models cost, by `provider/model`, in USD per million tokens; `*` in a name stands for any characters. Beside it holds the list that comes with Venturi, `config/prices.yaml`.",
+      "Prices by `provider/model`, in USD per million tokens; `*` in a name matches any characters. Added to the included list, `config/prices.yaml`.",
     ),
   budgets: z
     .record(entryName, BudgetSettings)
     .prefault({})
-    .describe("What may be spent, checked before each generation; see docs/money.md."),
+    .describe("Spending limits, checked before each generation; see docs/money.md."),
   tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
   guards: z
     .record(entryName, entryKeys.guard)
     .prefault({})
-    .describe("What must not pass, by name: agents list the guards that look at their runs; see docs/guards.md."),
+    .describe("Guards (guardrails) by name; agents list those that check their runs; see docs/guards.md."),
   memories: z
     .record(entryName, entryKeys.memory)
     .prefault({})
@@ -160,7 +157,7 @@ export const Settings = z.strictObject({
   agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal
     .prefault({ type: "sqlite", path: "./data/venturi.db" })
-    .describe("Where runs are kept. Needs a restart."),
+    .describe("Where runs are stored. Needs a restart."),
   channels: z
     .record(entryName, entryKeys.channel)
     .prefault({ http: {}, openai: {}, websocket: {} })
@@ -171,7 +168,9 @@ export const Settings = z.strictObject({
     "Signed deliveries of other systems that start runs, by name. Short for `channels.time.hooks`. Needs a restart.",
   ),
   server: ServerSettings.prefault({}).describe("The HTTP server."),
-  telemetry: TelemetrySettings.prefault({}).describe("What is measured, and where it goes; `off` for nothing."),
-  limits: LimitSettings.prefault({}).describe("What the service takes on."),
+  telemetry: TelemetrySettings.prefault({}).describe(
+    "Telemetry: what is measured and where it is sent; `off` disables it.",
+  ),
+  limits: LimitSettings.prefault({}).describe("Limits of the service."),
 });
 export type Settings = z.output<typeof Settings>;

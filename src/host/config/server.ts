@@ -30,14 +30,18 @@ export const JwtSettings = z.strictObject({
   issuer: z.string().min(1).describe("The `iss` that tokens carry."),
   audience: z.string().min(1).describe("The `aud` that tokens carry: this service, as the issuer knows it."),
   jwks: z.url({ protocol: /^https?$/ }).describe("Where the issuer publishes its keys."),
-  tenant: z.string().min(1).optional().describe("Claim that names the tenant; each subject is its own when absent."),
+  tenant: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Claim with the tenant's name; default: each subject is its own tenant."),
   may: z
     .string()
     .min(1)
     .optional()
-    .describe("Claim that lists what the token may, such as `scope`; `mayAlways` when absent."),
+    .describe("Claim with the token's permissions, such as `scope`; default: `mayAlways`."),
   mayAlways: may(),
-  agents: z.array(z.string()).optional().describe("Agents that tokens may use; all when absent."),
+  agents: z.array(z.string()).optional().describe("Agents that tokens may use; default: all."),
   requestsPerMinute: z
     .number()
     .int()
@@ -50,7 +54,7 @@ export const JwtSettings = z.strictObject({
     .positive()
     .optional()
     .describe("Runs of each subject at the same time, counted like a key's."),
-  overrides: KeyOverrides.prefault({}).describe("What tokens open beyond the agents' own `overrides`."),
+  overrides: KeyOverrides.prefault({}).describe("Overrides allowed to tokens in addition to the agents' own."),
 });
 
 export const Key = z.strictObject({
@@ -67,7 +71,7 @@ export const Key = z.strictObject({
   tenant: ownName(z.string().min(1).max(128))
     .optional()
     .describe(
-      "Owner of its runs, sessions and idempotency keys; the key's id when absent. Keys of one tenant share them.",
+      "Owner of its runs, sessions and idempotency keys; default: the key's id. Keys of one tenant share them.",
     ),
   tenants: z
     .literal("all", { error: "write all, or leave it out" })
@@ -81,7 +85,7 @@ export const Key = z.strictObject({
     .describe(
       "`all`, with `tenants: all`: it also answers, steers, forks and erases those runs, as far as `may` allows.",
     ),
-  agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
+  agents: z.array(z.string()).optional().describe("Agents it may use; default: all."),
   may: may(),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit; reads (GET, HEAD) do not count."),
   concurrentRuns: z
@@ -90,7 +94,7 @@ export const Key = z.strictObject({
     .positive()
     .optional()
     .describe("Runs at the same time: those queued in a session and sub-runs count, parked ones do not."),
-  overrides: KeyOverrides.prefault({}).describe("What the key opens beyond the agents' own `overrides`."),
+  overrides: KeyOverrides.prefault({}).describe("Overrides allowed to the key in addition to the agents' own."),
 });
 
 /** A key that may act on runs must also be able to see them. */
@@ -134,17 +138,12 @@ export const ServerSettings = z.strictObject({
     .prefault(1)
     .describe("Processes that share the port and the journal; `auto` is one per processor. Needs a restart."),
   wedged: Duration.prefault("10s").describe(
-    "A process whose event loop stands still for this long is ended and replaced; what it did is in the log. 0: never. Needs a restart.",
+    "A process whose event loop is blocked for this long is killed and replaced; the log shows what blocked it. 0: never. Needs a restart.",
   ),
   auth: z
     .strictObject({
-      keys: z
-        .array(Key)
-        .superRefine(noneTwice)
-        .superRefine(seesWhatItChanges)
-        .prefault([])
-        .describe("Keys that may call."),
-      jwt: JwtSettings.optional().describe("Tokens of an OpenID Connect issuer, beside the keys."),
+      keys: z.array(Key).superRefine(noneTwice).superRefine(seesWhatItChanges).prefault([]).describe("API keys."),
+      jwt: JwtSettings.optional().describe("Tokens of an OpenID Connect issuer, in addition to the keys."),
     })
     .optional()
     .describe("Bearer keys and tokens. Required when `listen` is not a loopback address. Needs a restart."),
@@ -153,11 +152,11 @@ export const ServerSettings = z.strictObject({
       origins: z.array(z.string()).describe("Origins whose pages may call, such as https://app.example.com."),
     })
     .optional()
-    .describe("Calls from browsers; none when absent."),
+    .describe("Calls from browsers; default: none."),
   hosts: z
     .array(z.string())
     .optional()
-    .describe("Host names the service answers to, against DNS rebinding; on loopback the loopback names when absent."),
+    .describe("Host names the service accepts, against DNS rebinding; default on loopback: the loopback names."),
   trustProxy: z
     .union([z.boolean(), z.array(z.string())])
     .prefault(false)
@@ -166,25 +165,27 @@ export const ServerSettings = z.strictObject({
 export type ServerSettings = z.output<typeof ServerSettings>;
 
 export const LimitSettings = z.strictObject({
-  body: Size.prefault("32MiB").describe("Largest request body; images and files come in bodies."),
+  body: Size.prefault("32MiB").describe("Maximum size of a request body, which may contain images and files."),
   memory: Size.optional().describe(
-    "What a process may hold for its callers: bodies, inputs of runs, replies. Past half of it each tenant gets a fair share, beyond which it gets `unavailable`. Default: 40 % of the heap's limit.",
+    "Memory a process may hold for its callers: bodies, inputs of runs, replies. Above half of it, each tenant gets a fair share, and `unavailable` beyond that. Default: 40 % of the heap limit.",
   ),
-  metadata: Size.prefault("16KiB").describe("Largest metadata of a run, in characters."),
-  activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),
-  queue: z.number().int().nonnegative().prefault(1000).describe("Runs that may be queued; beyond it `unavailable`."),
-  slowReader: Size.prefault("1MiB").describe("Bytes that may wait in memory for one slow reader."),
-  stalled: Duration.prefault("60s").describe("A reader that takes nothing for this long is ended; it can resume."),
+  metadata: Size.prefault("16KiB").describe("Maximum size of a run's metadata, in characters."),
+  activeRuns: z.number().int().positive().prefault(2000).describe("Maximum concurrent runs in this process."),
+  queue: z.number().int().nonnegative().prefault(1000).describe("Maximum queued runs; beyond it `unavailable`."),
+  slowReader: Size.prefault("1MiB").describe("Maximum bytes buffered for one slow reader."),
+  stalled: Duration.prefault("60s").describe(
+    "A reader that consumes nothing for this long is disconnected; it can resume.",
+  ),
   keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a heartbeat."),
   firstOutput: Duration.prefault("50s").describe(
     "How long a stream's status waits for the first output, so that a failure before it has its own status; then 200 and heartbeats. OpenAI and Anthropic clients.",
   ),
-  drain: Duration.prefault("25s").describe("How long runs may go on after SIGTERM."),
+  drain: Duration.prefault("25s").describe("How long runs may continue after SIGTERM."),
   afterDrain: z
     .enum(["interrupt", "release"])
     .prefault("interrupt")
     .describe(
-      "Runs that are not done by then: end them with `shutting_down`, or release them for another process or the next start, which resumes them.",
+      "What to do with runs that are not done by then: end them with `shutting_down`, or release them to another process or the next start.",
     ),
 });
 export type LimitSettings = z.output<typeof LimitSettings>;

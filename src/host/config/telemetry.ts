@@ -6,7 +6,11 @@ const Otlp = z.union(
     z.string(),
     z.strictObject({
       endpoint: z.string().describe("OTLP over HTTP, such as http://localhost:4318; nothing is sent when empty."),
-      headers: z.record(z.string(), z.string()).prefault({}).meta({ secret: true }).describe("Sent along, for access."),
+      headers: z
+        .record(z.string(), z.string())
+        .prefault({})
+        .meta({ secret: true })
+        .describe("Headers to send, such as credentials."),
     }),
   ],
   { error: "expected an endpoint such as http://localhost:4318, or {endpoint, headers}" },
@@ -16,15 +20,13 @@ const Settings = z.strictObject({
   chunks: z
     .enum(["spans", "events", "metrics"])
     .prefault("spans")
-    .describe("A span per chunk, an event, or metrics alone."),
+    .describe("Record each chunk as a span, as an event, or only in metrics."),
   maxChunkSpans: z
     .number()
     .int()
     .nonnegative()
     .optional()
-    .describe(
-      "Most chunk spans per generation, and appends per run. Every chunk has its span unless given; metrics count them all.",
-    ),
+    .describe("Maximum chunk spans per generation, and appends per run. Default: unlimited; metrics count all."),
   content: z
     .enum(["off", "truncated", "full"])
     .prefault("off")
@@ -37,7 +39,7 @@ const Settings = z.strictObject({
     ),
   otlp: Otlp.prefault("")
     .transform((otlp) => (typeof otlp === "string" ? { endpoint: otlp, headers: {} } : otlp))
-    .describe("Where traces and metrics are sent; nowhere when empty."),
+    .describe("Where traces and metrics are sent; default: nowhere."),
   prometheus: z.boolean().prefault(true).describe("Serve /metrics."),
   ring: z
     .number()
@@ -50,11 +52,11 @@ const Settings = z.strictObject({
       level: z
         .enum(["debug", "info", "warn", "error", "silent"])
         .optional()
-        .describe("Least level that is written; unless given, info in the service and warn in programs and commands."),
+        .describe("Minimum log level; default: info in the service, warn in programs and commands."),
       format: z
         .enum(["auto", "json", "text"])
         .prefault("auto")
-        .describe("Text on a terminal and JSON elsewhere, or one of them."),
+        .describe("Log format; auto: text on a terminal, JSON elsewhere."),
     })
     .prefault({})
     .describe("Logs, on stderr."),

@@ -6,10 +6,7 @@ import { type Place, placeOf } from "./addresses.ts";
 
 /** Options of a tool with network access; spread into its own. */
 export const egressOptions = {
-  hosts: z
-    .array(z.string())
-    .optional()
-    .describe("the only hosts that may be asked, such as api.example.com or *.example.com:8443"),
+  hosts: z.array(z.string()).optional().describe("allowed hosts, such as api.example.com or *.example.com:8443"),
   allowPrivate: z
     .array(z.string())
     .default([])
@@ -17,7 +14,7 @@ export const egressOptions = {
   nameServers: z
     .array(z.string())
     .optional()
-    .describe("addresses of the name servers to ask in place of the system's, such as 10.0.0.2 or 10.0.0.2:5353"),
+    .describe("name servers to use instead of the system's, such as 10.0.0.2 or 10.0.0.2:5353"),
 };
 
 export interface EgressOptions {

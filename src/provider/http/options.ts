@@ -3,14 +3,14 @@ import { Size } from "../../core/values/units.ts";
 
 /** Options of every HTTP provider; spread into the plugin's `z.strictObject`. */
 export const httpOptions = {
-  apiKey: z.string().min(1).exactOptional().describe("Key of the account; best taken from the environment or a file"),
-  baseUrl: z.url({ protocol: /^https?$/ }).describe("Where the API is, without a slash at the end"),
+  apiKey: z.string().min(1).exactOptional().describe("API key; best taken from the environment or a file"),
+  baseUrl: z.url({ protocol: /^https?$/ }).describe("Base URL of the API, without a trailing slash"),
   headers: z.record(z.string(), z.string()).exactOptional().describe("Headers sent with every request"),
   proxy: z
     .url({ protocol: /^https?$/ })
     .exactOptional()
-    .describe("Proxy to go through; the environment's is not used"),
-  maxEvent: Size.exactOptional().describe("Largest single event of a stream (default 16MiB)"),
+    .describe("Proxy to use; environment variables are ignored"),
+  maxEvent: Size.exactOptional().describe("Maximum size of a single stream event (default 16MiB)"),
   stream: z.boolean().exactOptional().describe("false: request complete answers instead of streams"),
 };
 

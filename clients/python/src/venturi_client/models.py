@@ -1487,7 +1487,7 @@ class ForkRequestEdit(Model):
 
 
 class ForkRequestOptionsReasoning(Model):
-    """Thinking before answering, where the model can."""
+    """Reasoning before the answer, if the model supports it."""
 
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | str | None = None
     budget: int | None = None
@@ -1752,7 +1752,7 @@ class StartRequestNotify(Model):
 
 
 class StartRequestOptionsReasoning(Model):
-    """Thinking before answering, where the model can."""
+    """Reasoning before the answer, if the model supports it."""
 
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | str | None = None
     budget: int | None = None
