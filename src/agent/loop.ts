@@ -184,26 +184,24 @@ export class Loop {
 
   /** The round with its finished generation: a new one, or the one whose calls a crash left unfinished. */
   async #generated(tools: ToolTable): Promise<RoundState> {
-    if (this.#run.state.round?.generated === undefined) await this.#generate(tools);
-    else this.#resumeTools(tools);
     const { round } = this.#run.state;
-    if (round?.generated !== undefined) return round;
-    throw new VenturiError("agent.run", "internal", "the round has no finished generation");
+    if (round?.generated !== undefined) return this.#resumeTools(round, tools);
+    // A generation interrupted by a crash starts over; its output is retracted.
+    if (round !== undefined) this.#withdraw("interrupted");
+    this.#addMessages();
+    const made = await this.#generate(tools);
+    if (!this.#run.hooks.empty) await this.#afterGeneration(made);
+    return made;
   }
 
-  async #generate(tools: ToolTable): Promise<void> {
-    const { state } = this.#run;
-    // A generation interrupted by a crash starts over; its output is retracted.
-    if (state.round) this.#withdraw("interrupted");
-    this.#addMessages();
-    const round = state.roundsFinished + 1;
-    const executes = state.toolRounds < this.#run.agent.limits.maxToolRounds;
-    await generateOverChain(this.#run, {
+  async #generate(tools: ToolTable): Promise<RoundState> {
+    const round = this.#run.state.roundsFinished + 1;
+    return await generateOverChain(this.#run, {
       round,
       tools,
       requestFor: (target) => requestFor(this.#run, target, tools),
       begin: () => {
-        this.#dispatcher = this.#newDispatcher(round, tools, executes);
+        this.#dispatcher = this.#newDispatcher(round, tools);
         return this.#dispatcher;
       },
       retract: async (reason) => {
@@ -213,16 +211,13 @@ export class Loop {
         this.#withdraw(reason);
       },
     });
-    if (!this.#run.hooks.empty) await this.#afterGeneration();
   }
 
   /** After a crash: the generation is kept, its unfinished calls are resumed. */
-  #resumeTools(tools: ToolTable): void {
-    const round = this.#run.state.round;
-    if (round === undefined) return;
-    const executes = this.#run.state.toolRounds < this.#run.agent.limits.maxToolRounds;
-    this.#dispatcher = this.#newDispatcher(round.number, tools, executes);
+  #resumeTools(round: RoundState, tools: ToolTable): RoundState {
+    this.#dispatcher = this.#newDispatcher(round.number, tools);
     for (const call of round.pending) this.#dispatcher.sealed(call);
+    return round;
   }
 
   /** Executes the round's calls, or none if a limit forbids it; `decide` then ends the run. */
@@ -265,18 +260,18 @@ export class Loop {
     this.#run.emit({ type: "round.retracted", round: round.number, attempt: round.attempt, reason });
   }
 
-  #newDispatcher(round: number, tools: ToolTable, executes: boolean): Dispatcher {
+  #newDispatcher(round: number, tools: ToolTable): Dispatcher {
+    const executes = this.#run.state.toolRounds < this.#run.agent.limits.maxToolRounds;
     const [approvals, repetition] = [this.#approvals, this.#repetition];
     const onlyAsking = (only: boolean) => this.#parking.onlyAsking(only);
     return new Dispatcher({ run: this.#run, round, tools, approvals, repetition, executes, onlyAsking });
   }
 
-  async #afterGeneration(): Promise<void> {
-    const round = this.#run.state.round;
-    if (round?.generated === undefined) return;
-    const { finish, raw, usage } = round.generated;
-    const generation = { parts: round.parts, finish: finish as never, usage, ...(raw === undefined ? {} : { raw }) };
-    await this.#run.hooks.afterGeneration(generation, round.number);
+  async #afterGeneration({ number, parts, generated }: RoundState): Promise<void> {
+    if (generated === undefined) return;
+    const { finish, raw, usage } = generated;
+    const generation = { parts, finish: finish as never, usage, ...(raw === undefined ? {} : { raw }) };
+    await this.#run.hooks.afterGeneration(generation, number);
   }
 }
 

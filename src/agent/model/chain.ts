@@ -8,6 +8,7 @@ import type { Guard } from "../run/breaker.ts";
 import type { ModelChain, ModelTarget } from "../run/definition.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
+import type { RoundState } from "../state/round-state.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 import { GenerationFailure, generate } from "./generation.ts";
 import type { Asked, Hedge } from "./hedge.ts";
@@ -30,9 +31,9 @@ export interface RoundRequest {
 /**
  * One round's generation over the model chain. Before any output was shown: retries on the same model, then the next model, then
  * the one that asked to wait, if it is worth waiting for. After output was shown: only by retraction, and only if the config
- * allows it.
+ * allows it. Returns the round that the generation made.
  */
-export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<void> {
+export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<RoundState> {
   run.saving = false;
   try {
     await overChain(run, round, run.agent.model);
@@ -42,6 +43,9 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
     run.saving = true;
     await overChain(run, round, economy);
   }
+  const made = run.state.round;
+  if (made?.generated !== undefined) return made;
+  throw new VenturiError("agent.run", "internal", "the round has no finished generation");
 }
 
 async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain): Promise<void> {

@@ -110,28 +110,46 @@ export class RunState {
       for (const part of parts) if (part.type === "tool_call") this.callIds.add(part.call);
   }
 
+  /** Deltas first: they are nearly all events of a run, and change nothing but the round's text. */
   apply(event: RunEvent): void {
     switch (event.type) {
-      case "run.started":
-        this.started = event;
-        this.spending.apply(event);
-        this.messages.push(...inputMessages(event.input));
-        this.useIds(this.messages);
-        return;
-      case "round.started":
-        this.settled = undefined;
-        this.spending.apply(event);
-        this.round = new RoundState(event.round, event.attempt, event.provider);
-        this.roundNumber = event.round;
-        this.model = event.model;
-        this.attempt = event.attempt;
-        return;
       case "text.delta":
         return this.#addText(event.text, event.signature);
       case "refusal.delta":
         return this.#addText(event.text, undefined);
       case "reasoning.delta":
         return this.round?.addReasoning(event);
+      case "tool_call.delta":
+      case "tool.output":
+        return;
+      default:
+        this.spending.apply(event);
+        if ("signal" in event && event.signal !== undefined) this.seenSignals.add(event.signal);
+        return this.#step(event);
+    }
+  }
+
+  #step(event: RunEvent): void {
+    switch (event.type) {
+      case "run.started":
+        this.started = event;
+        this.messages.push(...inputMessages(event.input));
+        return this.useIds(this.messages);
+      case "message.added":
+        if (event.signal === undefined) this.repaired = true;
+        this.messages.push(event.message);
+        this.settled = undefined;
+        return;
+      case "round.started":
+        return this.#startRound(event);
+      case "round.retracted":
+        this.round = undefined;
+        return;
+      case "round.finished":
+        return this.#settle();
+      case "generation.finished":
+        if (this.round) this.round.generated = event;
+        return;
       case "provider.activity":
         if (event.keep) this.round?.parts.push({ type: "opaque", wire: event.wire, data: event.data });
         return;
@@ -142,45 +160,16 @@ export class RunState {
       case "tool_call.rejected":
         this.callIds.add(event.call);
         return this.round?.addCall(event);
-      case "tool.started":
-        // A call resumed after a crash is not a new call.
-        if (event.attempt === 1) this.toolCalls += 1;
-        return this.#ofCall(event.call, (call) => {
-          call.attempts = event.attempt;
-          call.result = undefined;
-          // An approval covers one start. If the call is found unfinished after a crash, a person is asked again.
-          call.approval = undefined;
-        });
-      case "tool.finished":
-        this.spending.apply(event);
-        return this.#ofCall(event.call, (call) => this.#finish(call, event));
-      case "approval.requested":
-        if (!this.round?.calls.has(event.call)) return this.#ask(event);
-        return this.#ofCall(event.call, (call) => {
-          call.approval = "requested";
-          call.approvalAt = event.at;
-        });
-      case "approval.resolved":
-        if (event.signal !== undefined) this.seenSignals.add(event.signal);
-        this.#answer(event);
-        return this.#ofCall(event.call, (call) => {
-          call.approval = event.approved ? "approved" : "denied";
-          call.denial = event.reason;
-          if (event.approved) this.allowed.add(call.name);
-          if (event.approved && event.for === "run") this.allowedForRun.add(call.name);
-          call.changed = event.arguments;
-        });
       case "question.asked":
         return this.#ask(event);
       case "question.answered":
-        if (event.signal !== undefined) this.seenSignals.add(event.signal);
         return this.#answer({ ...event, approved: event.answered });
-      case "run.paused":
-      case "run.continued":
-        if (event.signal !== undefined) this.seenSignals.add(event.signal);
-        if (event.agent === undefined) this.paused = event.type === "run.paused";
-        else this.agentPaused = event.type === "run.paused";
-        return;
+      case "approval.requested":
+        if (!this.round?.calls.has(event.call)) return this.#ask(event);
+        break;
+      case "approval.resolved":
+        this.#answer(event);
+        break;
       case "tools.found":
         for (const name of event.names) this.foundTools.add(name);
         return;
@@ -190,47 +179,62 @@ export class RunState {
       case "agent.revised":
         this.revision = event.revision;
         return;
-      case "message.added":
-        if (event.signal === undefined) this.repaired = true;
-        else this.seenSignals.add(event.signal);
-        this.messages.push(event.message);
-        this.settled = undefined;
+      case "run.paused":
+      case "run.continued":
+        if (event.agent === undefined) this.paused = event.type === "run.paused";
+        else this.agentPaused = event.type === "run.paused";
         return;
-      case "round.retracted":
-        this.round = undefined;
+      case "memory.recalled":
+        if (event.call === undefined) this.recalled = event.notes;
         return;
-      case "generation.finished":
-        if (this.round) this.round.generated = event;
-        this.spending.apply(event);
-        return;
-      case "generation.failed":
-        return this.spending.apply(event);
-      case "round.finished":
-        return this.#settle();
+      case "context.compacted":
+        return this.#compact(event);
       case "run.finished":
       case "run.failed":
         this.terminal = event;
         return;
-      case "tool_call.delta":
-      case "tool.output":
-      case "memory.changed":
-      case "guard.decided":
-      case "budget.warned":
-      case "budget.exceeded":
-      case "run.resumed":
+      case "tool.started":
+        // A call resumed after a crash is not a new call.
+        if (event.attempt === 1) this.toolCalls += 1;
+    }
+    const call = "call" in event && event.call !== undefined ? this.round?.calls.get(event.call) : undefined;
+    if (call !== undefined) this.#advance(call, event);
+  }
+
+  #startRound({ round, attempt, provider, model }: EventOf<"round.started">): void {
+    this.settled = undefined;
+    this.round = new RoundState(round, attempt, provider);
+    this.roundNumber = round;
+    this.model = model;
+    this.attempt = attempt;
+  }
+
+  /** A call of the current round goes a step further. */
+  #advance(call: CallState, event: RunEvent): void {
+    switch (event.type) {
+      case "approval.requested":
+        call.approval = "requested";
+        call.approvalAt = event.at;
         return;
-      case "memory.recalled":
-        if (event.call !== undefined) return;
-        this.spending.apply(event);
-        this.recalled = event.notes;
+      case "approval.resolved":
+        call.approval = event.approved ? "approved" : "denied";
+        call.denial = event.reason;
+        call.changed = event.arguments;
+        if (event.approved) this.allowed.add(call.name);
+        if (event.approved && event.for === "run") this.allowedForRun.add(call.name);
         return;
-      case "context.compacted":
-        return this.#compact(event);
+      case "tool.started":
+        call.attempts = event.attempt;
+        call.result = undefined;
+        // An approval covers one start. If the call is found unfinished after a crash, a person is asked again.
+        call.approval = undefined;
+        return;
+      case "tool.finished":
+        return this.#finish(call, event);
     }
   }
 
   #compact(event: EventOf<"context.compacted">): void {
-    this.spending.apply(event);
     for (const call of event.results ?? []) this.foldedResults.add(call);
     const fold = foldOf(event, this.started?.fork?.after);
     this.compacted = fold === undefined ? event.dropped : 0;
@@ -267,11 +271,6 @@ export class RunState {
       round.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
       round.flatAt = 0;
     }
-  }
-
-  #ofCall(id: string, change: (call: CallState) => void): void {
-    const call = this.round?.calls.get(id);
-    if (call) change(call);
   }
 
   #finish(call: CallState, event: EventOf<"tool.finished">): void {
