@@ -3,7 +3,7 @@ import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Journal } from "../core/journal/journal.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import { inputText } from "../core/run/digest.ts";
-import { isTerminal, type RunEvent } from "../core/run/events.ts";
+import { isStep, type RunEvent } from "../core/run/events.ts";
 import { isAsked } from "../core/run/questions.ts";
 import type { Unanswered } from "../core/run/unanswered.ts";
 import { readHistory } from "../journal/history.ts";
@@ -42,6 +42,8 @@ export interface EvalOptions {
   /** The results to compare with, for a pairwise judge. */
   readonly against?: ReadonlyMap<string, { readonly output: string }> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Whether scores are kept beside each run too; true when absent. */
+  readonly keepScores?: boolean;
   progress?(done: number, all: number, last: Measured): void;
 }
 
@@ -114,7 +116,7 @@ async function originalOf(journal: Journal, { run, recordings }: Case): Promise<
 
 /** Starts the case, or finds it by its key, and waits for its end. Nobody can be asked, so questions are declined. */
 async function outcomeOfCase(options: EvalOptions, each: Case, repeat: number): Promise<Outcome | undefined> {
-  const { runs, journal, agent, model, unanswered, signal } = options;
+  const { runs, agent, model, unanswered, signal } = options;
   const key = `${options.key}:${each.id}:${repeat}`;
   const chosen = { ...(model === undefined ? {} : { model }) };
   const begin = async (): Promise<{ run: string }> =>
@@ -126,13 +128,14 @@ async function outcomeOfCase(options: EvalOptions, each: Case, repeat: number): 
           { key },
         );
   const { run } = await begin();
+  const events: RunEvent[] = [];
   for await (const batch of runs.follow(run, { channel: "eval", ...(signal === undefined ? {} : { signal }) })) {
     for (const event of batch) {
+      if (isStep(event)) events.push(event);
       if (isAsked(event)) await decline(runs, run, event);
-      if (isTerminal(event)) return outcomeOf(await readHistory(journal, await runs.get(run)));
     }
   }
-  return undefined;
+  return outcomeOf(events);
 }
 
 async function decline(runs: EvalRuns, run: string, event: RunEvent & { readonly call: string }): Promise<void> {
@@ -162,9 +165,7 @@ function scorerOf(options: EvalOptions, originals: ReadonlyMap<string, Original>
       const given = await score(subject);
       if (given !== undefined) scores[name] = given;
     }
-    const row = await journal.get(outcome.run);
-    const plain = Object.fromEntries(Object.entries(scores).map(([name, { score }]) => [name, score]));
-    if (row !== undefined) await changeNotes(journal, row, (notes) => ({ ...notes, scores: plain }));
+    if (options.keepScores !== false) await keepScores(journal, outcome.run, scores);
     const { ok, code, output, ms, tokens, cost, unanswered } = outcome;
     return {
       id: each.id,
@@ -182,6 +183,12 @@ function scorerOf(options: EvalOptions, originals: ReadonlyMap<string, Original>
       ...(original?.rating === undefined ? {} : { rating: original.rating }),
     };
   };
+}
+
+async function keepScores(journal: Journal, run: string, scores: Readonly<Record<string, Score>>): Promise<void> {
+  const plain = Object.fromEntries(Object.entries(scores).map(([name, { score }]) => [name, score]));
+  const row = await journal.get(run);
+  if (row !== undefined) await changeNotes(journal, row, (notes) => ({ ...notes, scores: plain }));
 }
 
 /** Runs at most `most` at once; the first failure stops those that have not begun. */

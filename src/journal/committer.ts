@@ -3,6 +3,7 @@ import type { Append, Journal, Ownership } from "../core/journal/journal.ts";
 import { type Clock, systemClock } from "../core/ports/clock.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
 import type { Digest } from "../core/run/digest.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
 import { FailedCommits } from "./failed-commits.ts";
 import { isLarge, LargeTurns, large } from "./large-turns.ts";
 import { RunClocks } from "./run-clocks.ts";
@@ -89,7 +90,7 @@ export class Committer implements LogOwner {
   /** The last commit was answered asynchronously: the engine is in another thread or process. */
   #elsewhere = false;
   #wake: (() => void) | undefined;
-  /** Owner of the log of a run that nobody follows: its deltas are committed with its next step. */
+  /** Owner of the log of a run that nobody follows and that has no effects: it is committed once, at its end. */
   readonly patient: LogOwner;
 
   constructor(options: CommitterOptions) {
@@ -112,6 +113,12 @@ export class Committer implements LogOwner {
       settle: (logs, batch, fenced) => this.#settle(logs, batch, fenced),
     });
     this.patient = patientOwner(this);
+  }
+
+  /** A judge of a shadow is no fork: it may have tools. */
+  ownerFor({ shadow, fork }: RunRequest): LogOwner {
+    const isReplay = shadow !== undefined && fork?.tools === "recorded" && fork.unanswered === "fail";
+    return isReplay ? this.patient : this;
   }
 
   openLog(ownership: Ownership, tenant = "", owner: LogOwner = this): OwnedLog {
@@ -265,6 +272,7 @@ const patientOwner = (committer: Committer): LogOwner => ({
   clock: committer.clock,
   clocks: committer.clocks,
   maxUncommitted: committer.maxUncommitted,
+  onlyEnds: true,
   changed: (log, urgent) => {
     if (urgent || log.waiting >= patientBytes) committer.changed(log, urgent);
   },

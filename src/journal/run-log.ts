@@ -21,6 +21,8 @@ export interface LogOwner {
   readonly clocks: RunClocks;
   /** Uncommitted bytes of one log before backpressure sets in. */
   readonly maxUncommitted: number;
+  /** Only the end of the run is waited for: nothing is done outside of it, so a crash may take its steps too. */
+  readonly onlyEnds?: boolean;
   /** The log has something to commit; `urgent` when a writer awaits it. */
   changed(log: OwnedLog, urgent: boolean): void;
   closed(log: OwnedLog): void;
@@ -129,6 +131,7 @@ export class OwnedLog implements RunLog {
   flush(): Promise<void> {
     if (this.signal.aborted) return Promise.reject(this.signal.reason);
     if (this.#head === this.ownership.head && this.#parking === undefined) return Promise.resolve();
+    if (this.#owner.onlyEnds && !this.#ending) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ seq: this.#parking === undefined ? this.#head : Number.POSITIVE_INFINITY, resolve, reject });
       this.#owner.changed(this, true);

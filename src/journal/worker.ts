@@ -167,8 +167,7 @@ export class Worker {
   }
 
   async #work(claim: Claim, controller: AbortController): Promise<void> {
-    const owner = claim.request.shadow === undefined ? this.#committer : this.#committer.patient;
-    const log = this.#committer.openLog(claim.ownership, claim.tenant, owner);
+    const log = this.#committer.openLog(claim.ownership, claim.tenant, this.#committer.ownerFor(claim.request));
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
     const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices?.());

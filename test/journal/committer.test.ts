@@ -18,6 +18,23 @@ describe("Committer", () => {
     expect(seqs(await journal.read(ownership.run, 0, 10))).to.deep.equal(upTo(3));
   });
 
+  it("commits a run that nobody watches and that does nothing outside of itself once, at its end or when it is parked", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership, "", committer.patient);
+    await log.step(started());
+    log.write(delta("a"));
+    await log.flush();
+    expect(journal.batches).to.deep.equal([]);
+    await log.step(finished());
+    expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal([3]);
+    const other = committer.openLog((await claimed(journal)).ownership, "", committer.patient);
+    await other.step(started());
+    await other.park(0);
+    expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal([3, 1]);
+  });
+
   it("has one transaction in flight for all runs; what arrives meanwhile goes into the next", async () => {
     const journal = gated();
     const { committer } = pair(journal);

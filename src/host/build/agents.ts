@@ -18,6 +18,7 @@ import { withResponses } from "../money/response-cache.ts";
 import { agentRevision } from "./agent-revision.ts";
 import { handoffTools } from "./handoffs.ts";
 import { uniqueTools } from "./unique-tools.ts";
+import { wholeAnswers } from "./whole-answers.ts";
 
 export interface AgentParts {
   readonly config: Config;
@@ -144,10 +145,13 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
     ...routingOf(model),
     // An economy chain gets no economy of its own; two could name each other.
     ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, parts, 1) }),
-    ...(model.shadow === undefined || depth > 0
-      ? {}
-      : { shadow: { model: buildChain(model.shadow.model, parts, 1), share: model.shadow.share } }),
+    ...(model.shadow === undefined || depth > 0 ? {} : { shadow: shadowOf(model.shadow, parts) }),
   };
+}
+
+function shadowOf({ model, share, stream }: NonNullable<ModelSettings["shadow"]>, parts: AgentParts) {
+  const chain = buildChain(model, parts, 1);
+  return { model: stream ? chain : wholeAnswers(chain), share };
 }
 
 function splitChain(

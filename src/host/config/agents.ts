@@ -29,6 +29,10 @@ const ShadowSettings = z.strictObject({
     .refine(({ usd, tokens }) => usd !== undefined || tokens !== undefined, "a budget needs usd or tokens")
     .prefault({ tokens: 1_000_000 })
     .describe("Budget of its shadow runs, including judges. They count in no other budget."),
+  stream: z
+    .boolean()
+    .prefault(false)
+    .describe("Request its answers as streams, for vendors that only stream; complete answers take far less CPU."),
 });
 
 export const ModelSettings = z.strictObject({

@@ -26,6 +26,7 @@ import { ConfigRevision } from "../revisions/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { forkedAgents } from "./forked-agent.ts";
 import { queueTime } from "./queue-time.ts";
+import { quietLog } from "./quiet-log.ts";
 import { Sessions } from "./sessions.ts";
 
 /** A run that only waits for approval gives up its slot after this time, ms. */
@@ -131,7 +132,7 @@ export class RunPipeline implements StreamPipeline {
             : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(request.input)),
         clock: this.#clock,
         chance: this.#chance,
-        logger: this.#log,
+        logger: request.shadow === undefined ? this.#log : quietLog(this.#log),
         breakers: this.#breakers,
         members: this.#members,
         ...(session === undefined ? {} : { lastModel: this.#sessions.lastModel({ tenant, session }) }),

@@ -30,9 +30,9 @@ export class DueRuns {
     this.#values = values;
   }
 
-  /** Idempotent: a run may continue here after it was parked or began elsewhere. */
-  async choose(due: DueRun): Promise<void> {
-    await this.#values.put(space, { key: prefix + due.run, value: JSON.stringify(due), version: 0 });
+  /** Idempotent: a run may continue here after it was parked or began elsewhere. Whoever chose it first holds its lease. */
+  async choose(due: DueRun): Promise<StoredDue | undefined> {
+    return await this.keep({ due: { ...due, attempts: 1 }, version: 0 }, due.at + lease);
   }
 
   async page(after: string | undefined): Promise<DueRun[]> {

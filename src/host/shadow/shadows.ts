@@ -10,6 +10,7 @@ import { shadowTenant } from "../../core/run/shadow.ts";
 import { type EvalRuns, evaluate } from "../../evals/evaluate.ts";
 import type { Measured } from "../../evals/scoring/run-set.ts";
 import type { ShadowNote } from "../../evals/shadow-note.ts";
+import { holdingHistory } from "../../journal/history.ts";
 import { changeNotes } from "../../journal/notes.ts";
 import type { Revisions } from "../revisions/revisions.ts";
 import type { RunWatcher } from "../runs/executor.ts";
@@ -43,9 +44,9 @@ const mostShown = 1_000;
 export class Shadows implements RunWatcher {
   readonly #parts: ShadowParts;
   readonly #due: DueRuns | undefined;
-  /** Chosen runs executing here. */
-  readonly #chosen = new Set<string>();
-  readonly #waiting = new Set<string>();
+  /** Chosen runs executing here, with their entry in the journal. */
+  readonly #chosen = new Map<string, Promise<StoredDue | undefined>>();
+  readonly #waiting = new Map<string, Promise<StoredDue | undefined>>();
   /** Entries of `models` whose budget is exhausted, and until when. */
   readonly #paused = new Map<string, number>();
   readonly #stopping = new AbortController();
@@ -66,18 +67,19 @@ export class Shadows implements RunWatcher {
     const { run } = claim.ownership;
     const model = this.#modelOf(claim);
     if (model === undefined || this.#due === undefined) return;
-    this.#chosen.add(run);
     if (!this.#isLooking) this.#lookLater();
-    this.#due
-      .choose({ run, model, at: this.#parts.clock.now() })
-      .catch((thrown: unknown) =>
-        this.#warn("a run cannot be noted for its shadow", { run, error: messageOf(thrown) }),
-      );
+    const noted = this.#due.choose({ run, model, at: this.#parts.clock.now() }).catch((thrown: unknown) => {
+      this.#warn("a run cannot be noted for its shadow", { run, error: messageOf(thrown) });
+      return undefined;
+    });
+    this.#chosen.set(run, noted);
   }
 
   left(run: string): void {
-    if (!this.#chosen.delete(run) || this.#waiting.size >= mostWaiting) return;
-    this.#waiting.add(run);
+    const noted = this.#chosen.get(run);
+    this.#chosen.delete(run);
+    if (noted === undefined || this.#waiting.size >= mostWaiting) return;
+    this.#waiting.set(run, noted);
     this.#work();
   }
 
@@ -110,11 +112,11 @@ export class Shadows implements RunWatcher {
   }
 
   async #workThrough(): Promise<void> {
-    for (const run of this.#waiting) {
+    for (const [run, noted] of this.#waiting) {
       if (this.#stopping.signal.aborted) return;
       await this.#roomForOne();
       this.#waiting.delete(run);
-      await this.#one(run);
+      await this.#one(run, await noted);
     }
   }
 
@@ -125,11 +127,13 @@ export class Shadows implements RunWatcher {
     while (active() > most / 2 && !signal.aborted) await new Promise<void>((resolve) => clock.after(500, resolve));
   }
 
-  async #one(run: string): Promise<void> {
+  async #one(run: string, noted: StoredDue | undefined): Promise<void> {
     const { clock, journal } = this.#parts;
     const row = await journal.get(run);
     if (row !== undefined && row.state !== "done") return; // Parked; it is chosen again when it continues.
-    const taken = await this.#due?.take(run, clock.now());
+    const now = clock.now();
+    const isOwn = (noted?.due.until ?? 0) > now + lease / 2;
+    const taken = isOwn ? noted : await this.#due?.take(run, now);
     if (taken === undefined) return;
     let stored: StoredDue | undefined = taken;
     let stopRenewing = () => {};
@@ -171,16 +175,19 @@ export class Shadows implements RunWatcher {
     if (row === undefined || row.outcome === "cancelled" || settings === undefined || isPaused) return true;
     const { run } = row;
     try {
-      const { items, recorded } = await evaluate({
-        journal,
-        runs: unseen(runs, model),
-        cases: [{ id: run, run, place: "", expect: {}, recordings: [] }],
-        scorers: settings.scorers,
-        folder: config.folder,
-        key: `shadow:${run}`,
-        unanswered: "fail",
-        signal: this.#stopping.signal,
-      });
+      const replay = () =>
+        evaluate({
+          journal,
+          runs: unseen(runs, model),
+          cases: [{ id: run, run, place: "", expect: {}, recordings: [] }],
+          scorers: settings.scorers,
+          folder: config.folder,
+          key: `shadow:${run}`,
+          unanswered: "fail",
+          signal: this.#stopping.signal,
+          keepScores: false,
+        });
+      const { items, recorded } = await holdingHistory(journal, row, replay);
       const [shadow, live] = [items[0], recorded[0]];
       if (shadow === undefined || live === undefined) return false;
       if (shadow.code === "shutting_down") return true; // A shutdown says nothing about the model.
@@ -221,7 +228,8 @@ export class Shadows implements RunWatcher {
       for (const { run, at, until = 0 } of page) {
         if (this.#waiting.size >= mostWaiting) return;
         const now = clock.now();
-        if (!this.#chosen.has(run) && until < now && at < now - period) this.#waiting.add(run);
+        if (!this.#chosen.has(run) && until < now && at < now - period && !this.#waiting.has(run))
+          this.#waiting.set(run, none);
       }
       if (this.#waiting.size > 0) this.#work();
       after = page.at(-1)?.run;
@@ -233,6 +241,8 @@ export class Shadows implements RunWatcher {
     this.#parts.log.warn(message, facts);
   }
 }
+
+const none = Promise.resolve(undefined);
 
 /** By hash of the id, so that all replicas and restarts agree. */
 export function isSampled(run: string, share: number): boolean {
