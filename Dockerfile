@@ -9,7 +9,9 @@ COPY tsconfig.json ./
 COPY scripts ./scripts
 COPY src ./src
 COPY plugins ./plugins
+COPY config/prices.yaml ./config/
 RUN node node_modules/typescript/bin/tsc -p . --declaration false --sourceMap false --inlineSources false --incremental false \
+ && node scripts/shipped-prices.mjs \
  && node scripts/bundle-console.mjs \
  && node scripts/bundle.mjs \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund

@@ -15,11 +15,15 @@ import {
 import { dirname, join, relative } from "node:path";
 import { bundleProgram } from "./bundle.mjs";
 import { bundleConsole } from "./bundle-console.mjs";
+import { writePrices } from "./shipped-prices.mjs";
 
 const stamp = "dist/.tsbuildinfo";
 const program = "dist/src/cli/bin.js";
 if (process.argv.includes("--if-needed")) {
-  if (existsSync(stamp) && newest(["src", "plugins", "tsconfig.json", "package.json"]) <= statSync(stamp).mtimeMs) {
+  if (
+    existsSync(stamp) &&
+    newest(["src", "plugins", "config/prices.yaml", "tsconfig.json", "package.json"]) <= statSync(stamp).mtimeMs
+  ) {
     process.exit(0);
   }
   process.stderr.write("building venturi …\n");
@@ -28,14 +32,14 @@ const unchecked = ["--if-needed", "--unchecked"].some((flag) => process.argv.inc
 const words = ["node_modules/typescript/bin/tsc", "-p", ".", ...unchecked];
 const compiled = spawnSync(process.execPath, words, { stdio: "inherit" });
 // tsc writes declarations of its own but copies none.
-for (const name of ["venturi.events.d.ts", "venturi.api.d.ts"]) {
-  if (existsSync(`src/client/${name}`) && existsSync("dist/src/client"))
-    copyFileSync(`src/client/${name}`, `dist/src/client/${name}`);
+for (const name of ["client/venturi.api.d.ts", "host/money/shipped-prices.d.ts"]) {
+  if (existsSync(dirname(`dist/src/${name}`))) copyFileSync(`src/${name}`, `dist/src/${name}`);
 }
 passDoors();
 // `npx venturi` in a checkout runs this very file.
 if (existsSync(program)) chmodSync(program, 0o755);
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+await writePrices();
 await bundleConsole();
 // When only the page changed, tsc has left the stamp as it was.
 if (existsSync(stamp)) utimesSync(stamp, new Date(), new Date());

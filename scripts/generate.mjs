@@ -8,7 +8,6 @@ import { doors } from "./doors.mjs";
 import { pluginOptions } from "./plugin-options.mjs";
 import { publicTypes } from "./public-types.mjs";
 import { serviceTypes } from "./service-types.mjs";
-import { shippedPrices } from "./shipped-prices.mjs";
 
 const root = new URL("../", import.meta.url);
 const types = await serviceTypes();
@@ -16,7 +15,6 @@ const schema = await configSchema(new PluginLoader());
 const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
-  "src/host/money/shipped-prices.ts": shippedPrices(fileURLToPath(root)),
   // A chart has no files outside of its folder.
   "deploy/helm/venturi/files/alerts.yaml": readFileSync(new URL("deploy/prometheus/alerts.yaml", root), "utf8"),
   ...types,

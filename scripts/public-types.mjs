@@ -1,25 +1,32 @@
 // The declarations that users of each face can name, as one text per face: the face itself and every file it re-exports from,
-// without comments. `npm run generate` writes them, a test compares, so a change of the public types shows in the diff.
+// without comments; a file that an earlier face has already shown is only named. `npm run generate` writes them, a test compares, so a change of the public types shows in the diff.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
 export function publicTypes(root) {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const files = {};
+  /** File → the face that shows it. */
+  const shown = new Map();
   for (const [face, { types }] of Object.entries(exports)) {
     if (types === undefined) continue;
     const name = face === "." ? "venturi" : face.slice(2).replaceAll("/", "-");
-    files[`test/public-types/${name}.d.ts.txt`] = declarationsOf(root, normalize(types));
+    files[`test/public-types/${name}.d.ts.txt`] = declarationsOf({ root, name, shown }, normalize(types));
   }
   return files;
 }
 
-function declarationsOf(root, face) {
-  const seen = new Set();
+function declarationsOf({ root, name, shown }, face) {
   const texts = [];
   const visit = (file) => {
-    if (seen.has(file) || !existsSync(join(root, file))) return;
-    seen.add(file);
+    const by = shown.get(file);
+    if (by === name || !existsSync(join(root, file))) return;
+    if (by !== undefined) {
+      const line = `// ${relative("dist", file)}: see ${by}\n`;
+      if (!texts.includes(line)) texts.push(line);
+      return;
+    }
+    shown.set(file, name);
     const text = readFileSync(join(root, file), "utf8")
       .replace(/\/\*[\s\S]*?\*\//g, "")
       .replace(/^\/\/.*$/gm, "")

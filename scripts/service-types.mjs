@@ -1,5 +1,6 @@
 // Types of the service's API as clients see it, from the very document that a service answers with: TypeScript declarations and
 // the Python models.
+import { readFileSync } from "node:fs";
 import channelHttp from "../dist/plugins/channel-http/index.js";
 import { serve } from "../dist/test/service.js";
 import { pythonModels } from "./python-models.mjs";
@@ -8,9 +9,11 @@ export async function serviceTypes() {
   const { components, paths } = await documentOfService();
   const schemas = { ...components.schemas, ...queriesOf(paths) };
   const events = reachable(schemas, ["RunEvent", "FeedItem"]);
+  const named = readFileSync(new URL("../src/client/events.ts", import.meta.url), "utf8");
+  const missing = events.filter((name) => !new RegExp(`\\b${name}\\b`).test(named));
+  if (missing.length > 0) throw new Error(`src/client/events.ts does not export ${missing.join(", ")}`);
   const rest = Object.keys(schemas).filter((name) => !events.includes(name));
   return {
-    "src/client/venturi.events.d.ts": declarations(schemas, events),
     "src/client/venturi.api.d.ts": declarations(schemas, rest, events),
     "clients/python/src/venturi_client/models.py": pythonModels(components.schemas),
   };
@@ -57,11 +60,11 @@ function reachable(schemas, roots) {
 const referencesIn = (schema) =>
   [...JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
 
-function declarations(schemas, names, others = []) {
+function declarations(schemas, names, others) {
   const used = new Set(names.flatMap((name) => referencesIn(schemas[name])));
   const imported = others.filter((name) => used.has(name));
   const head = "// Generated from the service's OpenAPI document by `npm run generate`. Do not edit.\n";
-  const imports = imported.length === 0 ? "" : `import type { ${imported.join(", ")} } from "./venturi.events.d.ts";\n`;
+  const imports = `import type { ${imported.join(", ")} } from "./events.ts";\n`;
   return `${head}${imports}\n${names.map((name) => declaration(name, schemas[name])).join("\n")}`;
 }
 

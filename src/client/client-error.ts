@@ -1,4 +1,4 @@
-import type { ErrorBody as ServiceError } from "./venturi.events.d.ts";
+import type { ErrorBody as ServiceError } from "./events.ts";
 
 type Code = ServiceError["code"];
 

@@ -1,3 +1,4 @@
+import type { FeedItem } from "./events.ts";
 import { LiveSocket, type SocketClass } from "./live-socket.ts";
 import { type Call, type Settings, sendJson } from "./requests.ts";
 import { type FollowOptions, reconnect } from "./resume.ts";
@@ -16,14 +17,13 @@ import type {
   TurnsQuery,
   TurnView,
 } from "./venturi.api.d.ts";
-import type { FeedItem } from "./venturi.events.d.ts";
 
 export { ClientError } from "./client-error.ts";
+export type * from "./events.ts";
 export type { ConnectionState, FollowOptions } from "./resume.ts";
 export { isTerminal } from "./resume.ts";
 export type { CallOptions, Run } from "./run.ts";
 export type * from "./venturi.api.d.ts";
-export type * from "./venturi.events.d.ts";
 export type * from "./views.ts";
 
 export interface ClientOptions {

@@ -1,7 +1,6 @@
 import { type Retry, sleep, waitOf } from "./backoff.ts";
 import { ClientError } from "./client-error.ts";
-import type { RunEvent } from "./venturi.events.d.ts";
-import type { TerminalEvent } from "./views.ts";
+import type { RunEvent, TerminalEvent } from "./events.ts";
 
 /** `open`: events are flowing. `waiting`: the connection broke; the next attempt follows after a wait. */
 export type ConnectionState = "connecting" | "open" | "waiting";

@@ -1,11 +1,11 @@
 import { ClientError } from "./client-error.ts";
+import type { EventOf, RunEvent } from "./events.ts";
 import type { LiveSocket } from "./live-socket.ts";
 import { type Call, type Settings, sendJson } from "./requests.ts";
 import { type Connect, type FollowOptions, isTerminal, resume } from "./resume.ts";
 import { readStream } from "./sse.ts";
 import type { EventPage, Feedback, ForkRequest, GivenFeedback, RunView } from "./venturi.api.d.ts";
-import type { RunEvent } from "./venturi.events.d.ts";
-import type { EventOf, EventsQuery } from "./views.ts";
+import type { EventsQuery } from "./views.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

@@ -1,5 +1,5 @@
 // Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
-import type { Digest, ErrorBody, Message, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
+import type { Digest, ErrorBody, Message, PendingCall, RunEvent, RunInput, Timing, Usage } from "./events.ts";
 
 export type AgentView = {
   name: string;

@@ -1,13 +1,12 @@
 import type { Cursor, Hint, Journal, Signal } from "../core/journal/journal.ts";
 import type { SignalFeed } from "../core/journal/run-log.ts";
 import { keepOne } from "../core/values/keep-one.ts";
-import { LazySet } from "../core/values/lazy-collections.ts";
 
 /** Signals of one run while it executes here. */
 export class RunSignals implements SignalFeed {
   readonly run: string;
   readonly #signals: Signal[] = [];
-  readonly #subscribers = new LazySet<(signal: Signal) => void>();
+  readonly #subscribers = new Set<(signal: Signal) => void>();
 
   constructor(run: string, known: readonly Signal[]) {
     this.run = run;

@@ -1,7 +1,6 @@
 import { fromJson, type VenturiError } from "../core/errors/errors.ts";
 import { costsOf } from "../core/run/costs.ts";
 import type { EventBody, EventOf, RunEvent } from "../core/run/events.ts";
-import { LazyMap } from "../core/values/lazy-collections.ts";
 
 /** One item of an agent's stream. Only the last one has `finish` or `err`. */
 export interface Chunk {
@@ -64,7 +63,7 @@ export interface ChunkMetadata {
 
 /** Turns the events of one run into chunks. */
 export class Chunks {
-  readonly #calls = new LazyMap<string, { readonly index: number; readonly name: string }>();
+  readonly #calls = new Map<string, { readonly index: number; readonly name: string }>();
   #start: number | undefined;
   #last = 0;
 

@@ -5,7 +5,6 @@ import { chunkKind, type Delta } from "../core/model/deltas.ts";
 import type { StreamObserver } from "../core/model/provider.ts";
 import type { Decoder, Frame, Wire } from "../core/ports/plugin.ts";
 import { keepOne } from "../core/values/keep-one.ts";
-import { LazyMap } from "../core/values/lazy-collections.ts";
 import { excessOfJson, frameLimits } from "../core/values/value-limits.ts";
 import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
@@ -20,7 +19,7 @@ export class Pipeline {
   readonly #decoder: Decoder;
   readonly #observer: StreamObserver | undefined;
   readonly #batch: Frame[] = [];
-  readonly #reportedQuirks = new LazyMap<string, number>();
+  readonly #reportedQuirks = new Map<string, number>();
   #chunk = 0;
   /** End of the previous chunk: one clock read per chunk, and no unattributed time between chunks. */
   #time = 0;

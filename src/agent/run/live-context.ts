@@ -1,5 +1,4 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
-import { LazyMap } from "../../core/values/lazy-collections.ts";
 import { parse } from "../schema/standard.ts";
 import type { AgentDefinition } from "./definition.ts";
 
@@ -15,7 +14,7 @@ export interface ContextRun {
 export class LiveContext {
   readonly #stored: unknown;
   readonly #about: Omit<ContextRun, "agent">;
-  readonly #made = new LazyMap<string, unknown>();
+  readonly #made = new Map<string, unknown>();
 
   constructor(stored: unknown, about: Omit<ContextRun, "agent">) {
     this.#stored = stored;

@@ -15,7 +15,6 @@ import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
 import { pausedName, stallFrom } from "../../core/run/time-parts.ts";
 import { timingOf } from "../../core/run/timing.ts";
-import { LazyMap } from "../../core/values/lazy-collections.ts";
 import { mayFollow } from "../state/call-order.ts";
 import { RunState } from "../state/run-state.ts";
 import type { Breakers } from "./breaker.ts";
@@ -102,7 +101,7 @@ export class RunContext {
   saving = false;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
-  readonly spentBy = new LazyMap<string, { readonly usage: Usage; readonly cost?: number }>();
+  readonly spentBy = new Map<string, { readonly usage: Usage; readonly cost?: number }>();
   readonly #controller = new AbortController();
   #fenced = false;
   /** Difference between event times and the monotonic clock, ms. */

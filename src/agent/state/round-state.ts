@@ -10,7 +10,6 @@ import {
 } from "../../core/model/messages.ts";
 import type { EventOf } from "../../core/run/events.ts";
 import { flatten } from "../../core/values/flat-text.ts";
-import { LazyMap } from "../../core/values/lazy-collections.ts";
 
 /** One tool call of the current round, derived from events. */
 export interface CallState {
@@ -37,9 +36,9 @@ export class RoundState {
   readonly number: number;
   readonly attempt: number;
   readonly parts: Part[] = [];
-  readonly calls = new LazyMap<string, CallState>();
+  readonly calls = new Map<string, CallState>();
   /** Position of each call in the order the model began them; sealing order may differ. */
-  readonly #places = new LazyMap<string, number>();
+  readonly #places = new Map<string, number>();
   #inOrder: CallState[] | undefined;
   /** The generation's successful end, once written. */
   generated: EventOf<"generation.finished"> | undefined;

@@ -6,7 +6,6 @@ import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
-import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
 import type { CallIdentity } from "./call-key.ts";
 import { resultOf, type WholeOutput } from "./call-result.ts";
 import { type Fold, foldOf } from "./folded.ts";
@@ -57,26 +56,26 @@ export class RunState {
   /** Notes found before the first round; undefined before the search. */
   recalled: EventOf<"memory.recalled">["notes"] | undefined;
   /** Calls whose results are sent as references. */
-  readonly foldedResults = new LazySet<string>();
+  readonly foldedResults = new Set<string>();
   /** The model was asked once to repeat an answer that did not fit the schema. */
   repaired = false;
   /** Numbers of the signals already reflected by an event. */
-  readonly seenSignals = new LazySet<number>();
+  readonly seenSignals = new Set<number>();
   /** Tools whose `approval: once` question was answered with yes. */
-  readonly allowed = new LazySet<string>();
+  readonly allowed = new Set<string>();
   /** Tools that a person allowed for the rest of the run, whatever their approval setting. */
-  readonly allowedForRun = new LazySet<string>();
+  readonly allowedForRun = new Set<string>();
   /** Questions of running tools by call, and their answers. */
-  readonly questions = new LazyMap<string, ToolQuestion>();
+  readonly questions = new Map<string, ToolQuestion>();
   /** Every call id ever used, including those of retracted attempts. */
-  readonly callIds = new LazySet<string>();
+  readonly callIds = new Set<string>();
   /** Complete outputs of truncated results, or their hashes. */
-  readonly cutResults = new LazyMap<string, WholeOutput>();
+  readonly cutResults = new Map<string, WholeOutput>();
   /** The run was told to pause between rounds. `agentPaused`: all runs of its agent were. */
   paused = false;
   agentPaused = false;
   /** Deferred tools found by the model, in order. */
-  readonly foundTools = new LazySet<string>();
+  readonly foundTools = new Set<string>();
   /** Calls of finished rounds, newest last. */
   readonly callHistory: CallIdentity[] = [];
   /** The round that has just finished; cleared by the next event. */

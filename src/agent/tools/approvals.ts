@@ -1,5 +1,4 @@
 import type { Approval, ApprovalQuestion, InputQuestion, Shown, Verdict } from "../../core/ports/tool.ts";
-import { LazyMap } from "../../core/values/lazy-collections.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { mustBeAnswerable } from "./answers.ts";
@@ -32,9 +31,9 @@ interface Wait {
 export class Approvals {
   readonly #run: RunContext;
   /** Decisions received but not in the journal yet: the call is about to ask, or its question is not durable yet. */
-  readonly #held = new LazyMap<string, SignalledVerdict>();
+  readonly #held = new Map<string, SignalledVerdict>();
   #answering = 0;
-  readonly #waiting = new LazyMap<string, (verdict: Verdict) => void>();
+  readonly #waiting = new Map<string, (verdict: Verdict) => void>();
 
   constructor(run: RunContext) {
     this.#run = run;

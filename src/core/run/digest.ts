@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { PriceOf } from "../model/prices.ts";
 import { type Inherited, Usage } from "../model/usage.ts";
-import { LazySet } from "../values/lazy-collections.ts";
 import { named } from "../values/schema-names.ts";
 import { type RunInput, Timing } from "./event-parts.ts";
 import { type EventOf, outcomeOf, outcomes, type RunEvent, type TerminalEvent } from "./events.ts";
@@ -73,8 +72,8 @@ interface Asked {
 export class DigestFold {
   readonly #run: string;
   readonly #request: Asked;
-  readonly #tools = new LazySet<string>();
-  readonly #models = new LazySet<string>();
+  readonly #tools = new Set<string>();
+  readonly #models = new Set<string>();
   #calls = 0;
   #started: EventOf<"run.started"> | undefined;
   readonly #spending: Spending;

@@ -38,6 +38,7 @@ export const ErrorBody = z.strictObject({
   err: z.string(),
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });
+export type ErrorBody = z.output<typeof ErrorBody>;
 
 /** A hedge: another model that was asked in parallel, and cancelled when the other answered, or failed. */
 export const Hedged = z.strictObject({

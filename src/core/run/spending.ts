@@ -1,6 +1,5 @@
 import { addCosts, CostSum, costOf, type PriceOf } from "../model/prices.ts";
 import { addUsage, type Inherited, type Spent, type Usage } from "../model/usage.ts";
-import { LazyMap } from "../values/lazy-collections.ts";
 import type { Hedged } from "./event-parts.ts";
 import type { RunEvent } from "./events.ts";
 
@@ -97,7 +96,7 @@ class Account {
   total: Usage = {};
   readonly #generations = new CostSum();
   readonly #tools = new CostSum();
-  readonly #shares = new LazyMap<string, Spent[number] & { readonly sum: CostSum }>();
+  readonly #shares = new Map<string, Spent[number] & { readonly sum: CostSum }>();
 
   add({ by, name, usage, cost }: Share): void {
     this.total = addUsage(this.total, usage);

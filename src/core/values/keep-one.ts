@@ -3,9 +3,8 @@ const kept = new Map<unknown, object>();
 /**
  * Keeps one live instance of each class. When a garbage collection finds the last instance dead, V8 drops the hidden class and
  * its optimised code, so an idle service would be as slow as a cold one. Referenced objects stay alive too, so the root objects
- * of a run are enough. CPU time of a run of 1000 text chunks, over the three runs after a collection: 6.9 ms with it, 11.6 ms
- * without; over 100 runs 3.6 against 5.3 ms. The flag --retain-maps-for-n-gc did not replace it (22 ms with one kept, 32 ms by flag,
- * 29 to 48 ms with neither, on a busy machine).
+ * of a run are enough. CPU time of a run of 1000 chunks and a tool call after a collection: 24 ms with it, 30 ms without, on a busy
+ * machine (`node --expose-gc bench/tricks.mjs`). The flag --retain-maps-for-n-gc did not replace it.
  */
 export function keepOne(instance: object): void {
   kept.set(instance.constructor, instance);

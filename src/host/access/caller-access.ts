@@ -3,7 +3,6 @@ import type { Runs } from "../../core/ports/runs.ts";
 import type { Scope } from "../../core/ports/scopes.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
-import { LazySet } from "../../core/values/lazy-collections.ts";
 import { anyone, demand, permit } from "./auth.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
@@ -15,7 +14,7 @@ export class CallerAccess {
   readonly #runs: Runs;
   readonly #caller: KeyHolder;
   /** Runs started by this request or socket, which may read and cancel them whatever the key's scopes. */
-  readonly #mine = new LazySet<string>();
+  readonly #mine = new Set<string>();
 
   constructor(runs: Runs, caller: KeyHolder) {
     this.#runs = runs;

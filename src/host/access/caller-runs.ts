@@ -22,7 +22,6 @@ import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
 import type { Grouping } from "../../core/run/totals.ts";
 import { turnFor } from "../../core/values/in-slices.ts";
-import { LazySet } from "../../core/values/lazy-collections.ts";
 import type { Turns } from "../memory/turns.ts";
 import type { Admission, Place } from "./admission.ts";
 import { CallerAccess, noRun } from "./caller-access.ts";
@@ -56,7 +55,7 @@ export class CallerRuns implements Runs {
   readonly #access: CallerAccess;
   readonly #admit: Admit;
   /** Runs already checked: saves a second lookup when a run just started or read is followed. */
-  readonly #checked = new LazySet<string>();
+  readonly #checked = new Set<string>();
 
   constructor(runs: Runs, caller: KeyHolder, admit: Admit) {
     this.#runs = runs;

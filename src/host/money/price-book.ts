@@ -2,7 +2,7 @@ import type { Price, PriceOf } from "../../core/model/prices.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
-import { shippedPrices } from "./shipped-prices.ts";
+import { shippedPrices } from "./shipped-prices.js";
 
 /** Callers may name models, so the cache is bounded. */
 const mostNames = 5_000;

@@ -3,7 +3,7 @@ import type { Log } from "../../../src/core/ports/log.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { loadConfig } from "../../../src/host/config/load.ts";
 import { priceBook } from "../../../src/host/money/price-book.ts";
-import { shippedPrices } from "../../../src/host/money/shipped-prices.ts";
+import { shippedPrices } from "../../../src/host/money/shipped-prices.js";
 import { testFolder } from "../folder.ts";
 
 describe("prices", () => {
