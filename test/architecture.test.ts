@@ -54,13 +54,6 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "src/cli/": ["src/cli/", "src/evals/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
 };
 
-/** Files past 300 lines that nobody has split yet. Nothing is added here. */
-const stillLong: readonly string[] = [
-  "plugins/memory/journal.ts",
-  "plugins/nats/journal.ts",
-  "plugins/postgres/journal.ts",
-];
-
 const violations = (files: readonly string[], allowed: (file: string, imported: string) => boolean): string[] =>
   files.flatMap((file) =>
     importsOf(file)
@@ -256,12 +249,7 @@ describe("the house", () => {
       (file) => !file.includes("/node_modules/") && !/^\/\/ Generated (?:by|from) /.test(read(file)),
     );
     expect(files.length).to.be.greaterThan(900);
-    const long = files.filter((file) => read(file).split("\n").length - 1 > 300);
-    expect(long.filter((file) => !stillLong.includes(file))).to.deep.equal([]);
-    expect(
-      stillLong.filter((file) => !long.includes(file)),
-      "no longer an exception",
-    ).to.deep.equal([]);
+    expect(files.filter((file) => read(file).split("\n").length - 1 > 300)).to.deep.equal([]);
   });
 
   it("no file is named for nothing in particular; the service itself is something", () => {

@@ -1,4 +1,4 @@
-import { endOfRun, forgetEncoding, joinWires, outcomeOf, questionsOpened, tooManyRuns } from "venturi/internal";
+import { joinWires } from "venturi/internal";
 import {
   type Append,
   type AuditEntry,
@@ -6,7 +6,6 @@ import {
   type AuditRecord,
   type BacklogRow,
   type Balance,
-  type BlobStore,
   type Claim,
   type ClaimFilter,
   type Clock,
@@ -15,7 +14,6 @@ import {
   type Enqueue,
   type Grouping,
   type Hint,
-  isTerminal,
   type Journal,
   type KeptWire,
   type KeyValues,
@@ -37,14 +35,15 @@ import {
 } from "venturi/plugin";
 import { Accounts } from "./accounts.ts";
 import { AuditLog } from "./audit-log.ts";
-import { backlogOf, workerRows } from "./backlog.ts";
+import { backlogOf } from "./backlog.ts";
 import { MemoryBlobs } from "./blobs.ts";
+import { Claims } from "./claims.ts";
 import { Hints } from "./hints.ts";
 import { MemoryKeyValues } from "./key-values.ts";
 import { pageOf, totalsOf } from "./list.ts";
 import { prunable } from "./prunable.ts";
-import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun } from "./run.ts";
-import { nameOf, RunTable } from "./run-table.ts";
+import { claimFor, isThere, mayWrite, restored, rowOf, type StoredRun, written } from "./run.ts";
+import { RunTable } from "./run-table.ts";
 
 export interface MemoryOptions {
   readonly clock: Clock;
@@ -60,12 +59,12 @@ const nobody: ReadonlySet<Ownership> = new Set();
  */
 export class MemoryJournal implements Journal {
   readonly lease: number;
+  readonly blobs = new MemoryBlobs();
   readonly #clock: Clock;
   readonly #keep: number;
   readonly #table = new RunTable();
-  readonly #workers = new Map<string, number>();
+  readonly #claims: Claims;
   readonly #hints = new Hints();
-  readonly #blobs = new MemoryBlobs();
   readonly #audit = new AuditLog();
   readonly #accounts = new Accounts();
   #closed = false;
@@ -74,16 +73,13 @@ export class MemoryJournal implements Journal {
     this.lease = options.lease;
     this.#clock = options.clock;
     this.#keep = options.keep;
+    this.#claims = new Claims(this.#table, options.clock, options.lease);
   }
 
   readonly keyValues: KeyValues = new MemoryKeyValues(() => this.#usable("journal.values"));
 
-  get blobs(): BlobStore {
-    return this.#blobs;
-  }
-
   append(batch: readonly Append[]): ReturnType<Journal["append"]> {
-    if (this.#closed) throw closed("journal.append");
+    this.#usable("journal.append");
     let fenced: Set<Ownership> | undefined;
     let work = false;
     for (const item of batch) {
@@ -107,12 +103,7 @@ export class MemoryJournal implements Journal {
 
   async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
     this.#usable("journal.read");
-    const found = new Map<string, RunEvent[]>();
-    for (const { run, after } of cursors) {
-      const events = this.#table.runs.get(run)?.events;
-      if (events && events.length > after) found.set(run, events.slice(after, after + limit));
-    }
-    return found;
+    return this.#table.after(cursors, ({ events }) => events, limit);
   }
 
   onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
@@ -124,15 +115,9 @@ export class MemoryJournal implements Journal {
     this.#usable(op);
     const known = item.key === undefined ? undefined : this.#table.byKey(item.tenant, item.key, this.#clock.now());
     if (known !== undefined) return { run: known, existing: true };
-    if (this.#table.runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} already exists`);
     const busy = this.#table.isBusy(item.tenant, item.session);
-    if (busy && item.whenBusy === "conflict") {
-      throw new VenturiError(op, "conflict", `the session ${item.session} has an active run`);
-    }
-    const { caller } = item.request;
-    if (caller?.concurrentRuns !== undefined && this.#table.activeOf(item.tenant, caller.id) >= caller.concurrentRuns) {
-      throw tooManyRuns(caller.concurrentRuns);
-    }
+    this.#refuse(op, item, busy && item.whenBusy === "conflict");
+    this.#table.refuseTooMany(item);
     const stored = this.#table.add(item, this.#clock.now());
     if (item.claimFor !== undefined && !busy) {
       return { run: item.run, existing: false, claim: claimFor(stored, item.claimFor, this.#clock.now()) };
@@ -143,34 +128,22 @@ export class MemoryJournal implements Journal {
 
   async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
     this.#usable("journal.claim");
-    this.#workers.set(worker, this.#clock.now());
-    const claims: Claim[] = [];
-    const sessions = new Set<string>();
-    for (const stored of this.#table.open.values()) {
-      if (claims.length >= limit) break;
-      const session = stored.session === undefined ? undefined : nameOf(stored.tenant, stored.session);
-      const first = session === undefined || !sessions.has(session);
-      if (session !== undefined) sessions.add(session);
-      const wanted = isCancelled(stored) || (first && passes(stored, filter));
-      if (wanted && this.#isFree(stored)) claims.push(claimFor(stored, worker, this.#clock.now()));
-    }
-    return claims;
+    return this.#claims.claim(worker, limit, filter);
   }
 
   async heartbeat(worker: string): Promise<void> {
     this.#usable("journal.heartbeat");
-    this.#workers.set(worker, this.#clock.now());
+    this.#claims.beat(worker);
   }
 
   async held(worker: string): Promise<Ownership[]> {
     this.#usable("journal.held");
-    const running = [...this.#table.open.values()].filter((run) => run.state === "running" && run.worker === worker);
-    return running.map((stored) => ownershipOf(stored, worker));
+    return this.#claims.held(worker);
   }
 
   async workers(): Promise<WorkerRow[]> {
     this.#usable("journal.workers");
-    return workerRows(this.#workers, this.#table.open.values(), this.#clock.now());
+    return this.#claims.workers();
   }
 
   async backlog(): Promise<BacklogRow[]> {
@@ -205,12 +178,7 @@ export class MemoryJournal implements Journal {
 
   async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
     this.#usable("journal.signals");
-    const found = new Map<string, Signal[]>();
-    for (const { run, after } of cursors) {
-      const signals = this.#table.runs.get(run)?.signals;
-      if (signals && signals.length > after) found.set(run, signals.slice(after));
-    }
-    return found;
+    return this.#table.after(cursors, ({ signals }) => signals);
   }
 
   async get(run: string): Promise<RunRow | undefined> {
@@ -227,18 +195,10 @@ export class MemoryJournal implements Journal {
   async restore(recording: Recording): Promise<void> {
     const op = "journal.restore";
     this.#usable(op);
-    const { run, tenant, session, request, events } = recording;
-    if (this.#table.runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} already exists`);
-    if (this.#table.isBusy(tenant, session))
-      throw new VenturiError(op, "conflict", `the session ${session} has an active run`);
+    const { run, tenant, session, request } = recording;
+    this.#refuse(op, recording, this.#table.isBusy(tenant, session));
     const stored = this.#table.add({ run, tenant, session, request }, this.#clock.now());
-    const last = events.at(-1);
-    stored.epoch = 1;
-    stored.state = last && isTerminal(last) ? "done" : (recording.state ?? "waiting");
-    stored.signals.push(...recording.signals.map((signal, index) => ({ ...signal, number: index + 1 })));
-    stored.wire.push(...recording.wires);
-    addEvents(stored, events, stored.epoch);
-    stored.end = endOfRun({ run, request }, events);
+    restored(stored, recording);
     if (stored.state === "done") this.#end(stored);
     this.#hints.send({ work: stored.state === "ready", events: (other) => other === run });
   }
@@ -250,7 +210,7 @@ export class MemoryJournal implements Journal {
     this.#accounts.forget(this.#clock.now());
     for (const run of gone) {
       this.#table.forget(run, this.#clock.now());
-      this.#blobs.forget(run.run);
+      this.blobs.forget(run.run);
     }
     return gone.length;
   }
@@ -315,57 +275,25 @@ export class MemoryJournal implements Journal {
 
   /** Returns whether this may have made another run claimable. */
   #write(stored: StoredRun, item: Append): boolean {
-    addEvents(stored, item.events, item.ownership.epoch);
     if (item.billed !== undefined) this.#accounts.bill(stored.run, item.billed);
-    stored.updatedAt = this.#clock.now();
+    written(stored, item, this.#clock.now());
     if (item.state === undefined) return false;
-    const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);
-    stored.state = moreSignals ? "ready" : item.state;
-    stored.wakeAt = item.wakeAfter === undefined ? undefined : this.#clock.now() + item.wakeAfter;
-    stored.end = item.end;
     if (stored.state === "done") this.#end(stored);
     return stored.state === "ready" || (stored.state === "done" && stored.session !== undefined);
   }
 
   #end(stored: StoredRun): void {
-    const last = stored.events.at(-1);
-    if (last && isTerminal(last)) stored.outcome = outcomeOf(last);
     this.#table.open.delete(stored.run);
     const dropped = this.#table.dropBeyond(this.#keep, this.#clock.now());
-    if (dropped !== undefined) this.#blobs.forget(dropped.run);
+    if (dropped !== undefined) this.blobs.forget(dropped.run);
   }
 
-  #isFree(stored: StoredRun): boolean {
-    if (stored.state === "ready") return true;
-    if (stored.state === "waiting") return stored.wakeAt !== undefined && stored.wakeAt <= this.#clock.now();
-    if (stored.state !== "running") return false;
-    return this.#isSilentSince(stored.updatedAt) && this.#isSilentSince(this.#workers.get(stored.worker ?? ""));
-  }
-
-  /** After a clock was set back, times in the future count as expired; otherwise such leases would last forever. */
-  #isSilentSince(time: number | undefined): boolean {
-    return time === undefined || Math.abs(this.#clock.now() - time) > this.lease;
+  #refuse(op: string, { run, session }: Pick<Enqueue, "run" | "session">, busy: boolean): void {
+    if (this.#table.runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} already exists`);
+    if (busy) throw new VenturiError(op, "conflict", `the session ${session} has an active run`);
   }
 
   #usable(op: string): void {
-    if (this.#closed) throw closed(op);
+    if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
   }
-}
-
-const closed = (op: string): VenturiError => new VenturiError(op, "journal_failed", "the journal has been closed");
-
-function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
-  stored.asking += questionsOpened(events);
-  if (stored.epochs.at(-1)?.epoch !== epoch) stored.epochs.push({ epoch, after: stored.events.length });
-  for (let index = stored.newest; index < stored.events.length; index++) {
-    forgetEncoding(stored.events[index] as RunEvent); // `index` is below the length.
-  }
-  stored.newest = stored.events.length;
-  for (const event of events) stored.events.push(event);
-}
-
-/** The fence: the run is owned by this epoch, and the item continues its head. */
-function mayWrite(stored: StoredRun, { ownership, events }: Append): boolean {
-  const head = events[0] ? events[0].seq - 1 : ownership.head;
-  return stored.state === "running" && stored.epoch === ownership.epoch && stored.events.length === head;
 }

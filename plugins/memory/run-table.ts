@@ -1,5 +1,5 @@
-import { keyMemory } from "venturi/internal";
-import type { Enqueue } from "venturi/plugin";
+import { keyMemory, tooManyRuns } from "venturi/internal";
+import type { Cursor, Enqueue } from "venturi/plugin";
 import { type StoredRun, storedRun } from "./run.ts";
 
 /** Maximum keys of removed runs remembered: about 20 MB. */
@@ -55,19 +55,31 @@ export class RunTable {
     return undefined;
   }
 
+  /** What each run has after its cursor; runs without any are left out. */
+  after<T>(cursors: readonly Cursor[], of: (stored: StoredRun) => readonly T[], limit?: number): Map<string, T[]> {
+    const found = new Map<string, T[]>();
+    for (const { run, after } of cursors) {
+      const stored = this.runs.get(run);
+      const all = stored === undefined ? [] : of(stored);
+      if (all.length > after) found.set(run, all.slice(after, limit && after + limit));
+    }
+    return found;
+  }
+
   isBusy(tenant: string, session: string | undefined): boolean {
     if (session === undefined) return false;
     for (const other of this.open.values()) if (other.session === session && other.tenant === tenant) return true;
     return false;
   }
 
-  /** The caller's running and queued runs. */
-  activeOf(tenant: string, caller: string): number {
+  /** Throws when the caller has as many running and queued runs as it may have. */
+  refuseTooMany({ tenant, request: { caller } }: Enqueue): void {
+    if (caller?.concurrentRuns === undefined) return;
     let count = 0;
     for (const { tenant: owner, request, state } of this.open.values()) {
-      if (state !== "waiting" && owner === tenant && request.caller?.id === caller) count += 1;
+      if (state !== "waiting" && owner === tenant && request.caller?.id === caller.id) count += 1;
     }
-    return count;
+    if (count >= caller.concurrentRuns) throw tooManyRuns(caller.concurrentRuns);
   }
 }
 

@@ -1,3 +1,4 @@
+import { endOfRun, forgetEncoding, outcomeOf, questionsOpened } from "venturi/internal";
 import type { Outcome, RunRequest, RunState } from "venturi/plugin";
 import {
   type Append,
@@ -6,8 +7,10 @@ import {
   type EndOfRun,
   type Enqueue,
   encodeEvent,
+  isTerminal,
   type KeptWire,
   type Ownership,
+  type Recording,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -62,6 +65,46 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   signals: [],
   wire: [],
 });
+
+/** Stores an append that passed the fence. */
+export function written(stored: StoredRun, item: Append, now: number): void {
+  addEvents(stored, item.events, item.ownership.epoch);
+  stored.updatedAt = now;
+  if (item.state === undefined) return;
+  const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);
+  stored.state = moreSignals ? "ready" : item.state;
+  stored.wakeAt = item.wakeAfter === undefined ? undefined : now + item.wakeAfter;
+  stored.end = item.end;
+}
+
+/** Fills a new run with what was recorded of it. */
+export function restored(stored: StoredRun, { run, request, events, signals, wires, state }: Recording): void {
+  const last = events.at(-1);
+  stored.epoch = 1;
+  stored.state = last && isTerminal(last) ? "done" : (state ?? "waiting");
+  stored.signals.push(...signals.map((signal, index) => ({ ...signal, number: index + 1 })));
+  stored.wire.push(...wires);
+  addEvents(stored, events, stored.epoch);
+  stored.end = endOfRun({ run, request }, events);
+}
+
+function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
+  stored.asking += questionsOpened(events);
+  if (stored.epochs.at(-1)?.epoch !== epoch) stored.epochs.push({ epoch, after: stored.events.length });
+  for (let index = stored.newest; index < stored.events.length; index++) {
+    forgetEncoding(stored.events[index] as RunEvent); // `index` is below the length.
+  }
+  stored.newest = stored.events.length;
+  for (const event of events) stored.events.push(event);
+  const last = events.at(-1);
+  if (last && isTerminal(last)) stored.outcome = outcomeOf(last);
+}
+
+/** The fence: the run is owned by this epoch, and the item continues its head. */
+export function mayWrite(stored: StoredRun, { ownership, events }: Append): boolean {
+  const head = events[0] ? events[0].seq - 1 : ownership.head;
+  return stored.state === "running" && stored.epoch === ownership.epoch && stored.events.length === head;
+}
 
 /** Whether this exact item was stored before, so that a retry after a lost response is not fenced. */
 export function isThere(stored: StoredRun, item: Append): boolean {

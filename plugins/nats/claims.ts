@@ -1,6 +1,7 @@
 import { claimedRequest } from "venturi/internal";
 import type { Claim, ClaimFilter, Ownership } from "venturi/plugin";
 import { inOrder } from "./catalog.ts";
+import { change } from "./changes.ts";
 import type { Known } from "./known.ts";
 import { type Names, untoken, within } from "./names.ts";
 import { readRequest } from "./requests.ts";
@@ -54,6 +55,14 @@ export class Claims {
     const headers = `Nats-TTL: ${seconds}s\r\n`;
     await store.put(operation, { subject: names.worker(worker), headers, data: empty });
     this.#beats.set(worker, performance.now());
+  }
+
+  async release({ run, epoch }: Ownership): Promise<void> {
+    await change(this.#options, { op: "journal.release", run }, (tail) => {
+      if (tail.epoch !== epoch || tail.state !== "running") return undefined;
+      this.#options.tails.delete(run, epoch);
+      return { kind: "x", standing: { ...tail, state: "ready" }, data: empty };
+    });
   }
 
   async claim(wanted: Wanted): Promise<Claim[]> {

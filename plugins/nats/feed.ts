@@ -1,5 +1,7 @@
+import { VenturiError } from "venturi/plugin";
 import { readBulk } from "./bulk.ts";
 import { readCheckpoint, type StreamInfo, writeCheckpoint } from "./checkpoint.ts";
+import { failed } from "./failures.ts";
 import { flat, Lane, seenIn } from "./lane.ts";
 import type { Names } from "./names.ts";
 import { standingOf } from "./standing.ts";
@@ -43,9 +45,19 @@ export class Feed {
     return this.#read;
   }
 
-  /** Resolves when it has caught up with the streams. */
-  follow(op: string): Promise<unknown> {
-    return Promise.all(this.#shards.map((shard) => this.#followShard(op, shard)));
+  /** Resolves when it has caught up with the streams; tries again for as long as a request may take. */
+  async follow(op: string): Promise<void> {
+    const deadline = performance.now() + this.#options.store.timeout;
+    for (;;) {
+      try {
+        await Promise.all(this.#shards.map((shard) => this.#followShard(op, shard)));
+        return;
+      } catch (thrown) {
+        if (VenturiError.isInstance(thrown)) throw thrown;
+        if (performance.now() > deadline) throw failed(op, thrown instanceof Error ? thrown.message : String(thrown));
+        await pause(100);
+      }
+    }
   }
 
   /** Resolves when runs that ended before the checkpoint are in the view as well. */

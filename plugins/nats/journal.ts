@@ -32,10 +32,8 @@ import { Appends } from "./appends.ts";
 import { addAudit, listAudits } from "./audits.ts";
 import { Blobs } from "./blobs.ts";
 import { Callers } from "./callers.ts";
-import { change } from "./changes.ts";
 import { Claims } from "./claims.ts";
 import { Enqueueing } from "./enqueue.ts";
-import { failed } from "./failures.ts";
 import { Feed } from "./feed.ts";
 import { Hints } from "./hints.ts";
 import { NatsKeyValues } from "./key-values.ts";
@@ -46,11 +44,12 @@ import { Live } from "./live.ts";
 import { Money } from "./money.ts";
 import type { Names } from "./names.ts";
 import { prune } from "./prune.ts";
-import { eventsIn, Records } from "./records.ts";
+import { Reading } from "./reading.ts";
+import { Records } from "./records.ts";
 import { restore } from "./restore.ts";
 import { Sessions } from "./sessions.ts";
 import { Signals } from "./signals.ts";
-import { pause, type Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import { empty } from "./stored.ts";
 import { Tails } from "./tails.ts";
 import { View } from "./view.ts";
@@ -80,7 +79,7 @@ export class NatsJournal implements Journal {
   readonly #tails: Tails;
   readonly #hints: Hints;
   readonly #live: Live;
-  readonly #records: Records;
+  readonly #reading: Reading;
   readonly #appends: Appends;
   readonly #sessions: Sessions;
   readonly #callers: Callers;
@@ -88,8 +87,6 @@ export class NatsJournal implements Journal {
   readonly #enqueueing: Enqueueing;
   readonly #signals: Signals;
   readonly #money: Money;
-  /** Accounts on which this process's runs hold a reservation. */
-  readonly #holding = new Map<string, readonly string[]>();
 
   constructor(store: Store, names: Names, { lease, replicas, domain, ready }: NatsJournalOptions) {
     this.lease = lease;
@@ -109,7 +106,7 @@ export class NatsJournal implements Journal {
     this.#tails = tails;
     this.#hints = new Hints(store.link, names, (run) => view.forget(run));
     this.#live = new Live(store.link, names, (run) => this.#hints.note({ events: [run] }));
-    this.#records = records;
+    this.#reading = new Reading({ hints: this.#hints, live: this.#live, view, tails, records });
     this.#sessions = sessions;
     this.#callers = callers;
     this.#appends = new Appends({ store, names, view, tails, records, replicas });
@@ -129,7 +126,7 @@ export class NatsJournal implements Journal {
     await this.#usable("journal.append");
     if (batch.length === 0) return new Set();
     const fenced = await this.#appends.append(batch);
-    await this.#settle(batch, fenced);
+    await this.#money.settle(batch, fenced);
     const runs = batch.map(({ ownership }) => ownership.run);
     this.#hints.note({ events: runs });
     this.#hints.tellEvents(runs);
@@ -137,45 +134,13 @@ export class NatsJournal implements Journal {
   }
 
   async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
-    const op = "journal.read";
-    await this.#usable(op);
-    if (this.#isFollowed(run)) this.#live.follow(run);
-    const tail = await this.#tails.read(op, run);
-    if (!tail) return [];
-    if (tail.head <= after || limit <= 0) {
-      this.#live.checked(run, tail.head);
-      return [];
-    }
-    const records = await this.#records.read(op, { run, after, limit, upTo: tail.seq });
-    if (tail.head <= after + limit) this.#live.checked(run, tail.head);
-    return eventsIn(records, after, limit);
+    await this.#usable("journal.read");
+    return this.#reading.read(run, after, limit);
   }
 
   async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
-    const op = "journal.read";
-    await this.#usable(op);
-    const found = new Map<string, RunEvent[]>();
-    const unknown: Cursor[] = [];
-    for (const cursor of cursors) {
-      const { run, after } = cursor;
-      if (this.#isFollowed(run)) this.#live.follow(run);
-      const events = this.#live.take(run, after, limit);
-      if (!events) unknown.push(cursor);
-      else if (events.length > 0) found.set(run, events);
-    }
-    const latest = unknown.length === 0 ? new Map() : await this.#records.latest(op, unknown);
-    await Promise.all(
-      unknown.map(async ({ run, after }) => {
-        const { head = 0, last } = latest.get(run) ?? {};
-        // The missing record is usually the last one.
-        const isNext = last !== undefined && last.first <= after + 1;
-        if (head <= after || isNext) this.#live.checked(run, head);
-        if (head <= after) return;
-        const events = isNext ? eventsIn([last], after, limit) : await this.read(run, after, limit);
-        if (events.length > 0) found.set(run, events);
-      }),
-    );
-    return found;
+    await this.#usable("journal.read");
+    return this.#reading.readMany(cursors, limit);
   }
 
   onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
@@ -209,14 +174,9 @@ export class NatsJournal implements Journal {
     return this.#view.backlog();
   }
 
-  async release({ run, epoch }: Ownership): Promise<void> {
-    const op = "journal.release";
-    await this.#usable(op);
-    await change(this.#parts, { op, run }, (tail) => {
-      if (tail.epoch !== epoch || tail.state !== "running") return undefined;
-      this.#tails.delete(run, epoch);
-      return { kind: "x", standing: { ...tail, state: "ready" }, data: empty };
-    });
+  async release(ownership: Ownership): Promise<void> {
+    await this.#usable("journal.release");
+    await this.#claims.release(ownership);
   }
 
   async signal(run: string, signal: NewSignal): Promise<boolean> {
@@ -297,14 +257,7 @@ export class NatsJournal implements Journal {
 
   async reserve(reservation: Reservation): Promise<Reserved> {
     await this.#usable("journal.reserve");
-    const answer = await this.#money.reserve(reservation);
-    const { run } = reservation.ownership;
-    if (answer.kind === "held")
-      this.#holding.set(
-        run,
-        reservation.holds.map(({ account }) => account),
-      );
-    return answer;
+    return this.#money.reserve(reservation);
   }
 
   async balances(accounts: readonly string[]): Promise<readonly Balance[]> {
@@ -326,24 +279,8 @@ export class NatsJournal implements Journal {
     await this.#store.link.close();
   }
 
-  /** If this fails, the hold stays; whoever looks at the account next settles it from the run's events. */
-  async #settle(batch: readonly Append[], fenced: ReadonlySet<Ownership>): Promise<void> {
-    const settling = batch.map(async ({ ownership, billed }) => {
-      const accounts = billed?.release ? this.#holding.get(ownership.run) : undefined;
-      if (billed === undefined || accounts === undefined) return;
-      this.#holding.delete(ownership.run);
-      if (!fenced.has(ownership)) await this.#money.settle(ownership.run, billed, accounts).catch(() => {});
-    });
-    await Promise.all(settling);
-  }
-
   get #parts() {
     return { store: this.#store, names: this.#names, view: this.#view, tails: this.#tails };
-  }
-
-  /** Whether the run is followed here and written by another process. */
-  #isFollowed(run: string): boolean {
-    return this.#hints.followed && this.#tails.get(run) === undefined && this.#view.get(run)?.state !== "done";
   }
 
   /** A state change was delivered by the stream, or made by this process. */
@@ -357,16 +294,6 @@ export class NatsJournal implements Journal {
   async #usable(op: string): Promise<void> {
     if (this.#store.link.closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
     await this.#ready(op);
-    const deadline = performance.now() + this.#store.timeout;
-    for (;;) {
-      try {
-        await this.#feed.follow(op);
-        return;
-      } catch (thrown) {
-        if (VenturiError.isInstance(thrown)) throw thrown;
-        if (performance.now() > deadline) throw failed(op, thrown instanceof Error ? thrown.message : String(thrown));
-        await pause(100);
-      }
-    }
+    await this.#feed.follow(op);
   }
 }

@@ -1,11 +1,13 @@
 import { amountOf, sumUsage, UsageSums } from "venturi/internal";
 import type {
   Amount,
+  Append,
   Balance,
   Billed,
   EventOf,
   Hold,
   KeyValues,
+  Ownership,
   Reached,
   Reservation,
   Reserved,
@@ -76,6 +78,8 @@ export class Money {
   readonly #sums = new UsageSums();
   readonly #seen = new Map<number, number>();
   #reading: Promise<void> = Promise.resolve();
+  /** Accounts on which this process's runs hold a reservation. */
+  readonly #holding = new Map<string, readonly string[]>();
   /** Changes of an account are serialised within the process; processes race on the version. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
@@ -105,7 +109,11 @@ export class Money {
       over.push(...answer.over);
       if (answer.over.length === 0) done.push(hold);
     }
-    if (over.length === 0) return { kind: "held", reached };
+    if (over.length === 0) {
+      const accounts = holds.map(({ account }) => account);
+      this.#holding.set(run, accounts);
+      return { kind: "held", reached };
+    }
     for (const { account } of done) await this.#settle(account, run, nothing);
     return { kind: "over", over, reached };
   }
@@ -145,11 +153,18 @@ export class Money {
     return (await Promise.all(found)).flat();
   }
 
-  /** Called after the append. If it fails, the run's events are used later. */
-  async settle(run: string, { spent, release }: Billed, accounts: readonly string[]): Promise<void> {
-    if (!release) return;
-    const of = (account: string) => spent.filter((each) => each.account === account).reduce<Amount>(plus, nothing);
-    await Promise.all(accounts.map((account) => this.#settle(account, run, of(account))));
+  /** Called after the append. If it fails, the hold stays; whoever looks at the account next settles it from the run's events. */
+  async settle(batch: readonly Append[], fenced: ReadonlySet<Ownership>): Promise<void> {
+    const settling = batch.flatMap(({ ownership, billed }) => {
+      const { run } = ownership;
+      const accounts = billed?.release ? this.#holding.get(run) : undefined;
+      if (billed === undefined || accounts === undefined) return [];
+      this.#holding.delete(run);
+      if (fenced.has(ownership)) return [];
+      const of = (name: string) => billed.spent.filter(({ account }) => account === name).reduce<Amount>(plus, nothing);
+      return accounts.map((account) => this.#settle(account, run, of(account)).catch(() => {}));
+    });
+    await Promise.all(settling);
   }
 
   async #settle(account: string, run: string, spent: Amount): Promise<void> {

@@ -1,23 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
-import {
-  joinWires,
-  noDigests,
-  pruneInSteps,
-  toAuditRecord,
-  toClaim,
-  toEvents,
-  toOwnership,
-  tooManyRuns,
-  toRow,
-  toSignal,
-  wordsOf,
-} from "venturi/internal";
+import { joinWires, pruneInSteps, toClaim, toEvents, toOwnership, toRow } from "venturi/internal";
 import {
   type Append,
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
-  type AuditRow,
   type BacklogRow,
   type Balance,
   type BlobStore,
@@ -43,7 +30,6 @@ import {
   type RunEvent,
   type RunRow,
   type Signal,
-  type SignalRow,
   type StoredRow,
   type Totals,
   type UsageQuery,
@@ -51,15 +37,18 @@ import {
   VenturiError,
   type WorkerRow,
 } from "venturi/plugin";
+import { addAudit, listAudits } from "./audits.ts";
 import { blobStore } from "./blobs.ts";
-import type { Ask, Database } from "./database.ts";
+import type { Database } from "./database.ts";
+import { Enqueueing } from "./enqueue.ts";
 import { Hints } from "./hints.ts";
 import { keyValues } from "./key-values.ts";
-import { listConditions, sortColumns } from "./list.ts";
+import { listRuns } from "./list.ts";
 import { balances, Reservations, usage } from "./money.ts";
 import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
 import { toBills, toColumns, toDigest, toDigests, toStops } from "./rows.ts";
+import { Signals } from "./signals.ts";
 import { type Statements, statements } from "./sql.ts";
 import { forgetGroups, totals } from "./sums.ts";
 
@@ -76,6 +65,8 @@ export class PostgresJournal implements Journal {
   readonly #sql: Statements;
   readonly #search: "text" | "none";
   readonly #reservations: Reservations;
+  readonly #enqueueing: Enqueueing;
+  readonly #signals: Signals;
   /** The shard of the sums that this process adds to. */
   readonly #shard = randomInt(16);
   #wokenAt = Number.NEGATIVE_INFINITY;
@@ -99,6 +90,8 @@ export class PostgresJournal implements Journal {
     this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
     this.#sql = statements(database.schema);
     this.#reservations = new Reservations(database, this.#sql);
+    this.#signals = new Signals(database, this.#sql, this.#hints);
+    this.#enqueueing = new Enqueueing(database, this.#sql, this.#hints);
     this.blobs = blobStore(database, this.#sql);
     this.keyValues = keyValues(database, this.#sql);
   }
@@ -145,25 +138,8 @@ export class PostgresJournal implements Journal {
     return this.#hints.add(callback);
   }
 
-  async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
-    const op = "journal.enqueue";
-    const { tenant, session } = item;
-    const { caller } = item.request;
-    const limited = caller?.concurrentRuns !== undefined;
-    const change = { work: false };
-    const enqueued =
-      session === undefined && !limited
-        ? await this.#enqueue(item, change, (text, values) => this.#database.query(op, text, values))
-        : await this.#database.transaction(op, async (ask) => {
-            const { schema } = this.#database;
-            // Always in this order, to avoid deadlock.
-            if (limited) await ask(this.#sql.lockSession, [nameLock(schema, tenant, "caller", caller.id)]);
-            if (session !== undefined) await ask(this.#sql.lockSession, [nameLock(schema, tenant, "session", session)]);
-            return this.#enqueue(item, change, ask);
-          });
-    // Only now is it visible to a claim by this process.
-    if (change.work) this.#hints.tell(change);
-    return enqueued;
+  enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    return this.#enqueueing.enqueue(item);
   }
 
   async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
@@ -206,31 +182,16 @@ export class PostgresJournal implements Journal {
     return answer?.freed ?? 0;
   }
 
-  async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
-    const op = "journal.signal";
-    const change = { signals: [run] };
-    const payloads = [this.#hints.payload(change), this.#hints.payload({ ...change, work: true })];
-    const values = [run, id, kind, JSON.stringify(body), this.#hints.channel, ...payloads];
-    const [counted] = await this.#once<{ state: string }>(op, this.#sql.signal, values);
-    if (counted) {
-      this.#hints.tell({ ...change, work: counted.state === "ready" });
-      return true;
-    }
-    const found = await this.#database.query(op, this.#sql.findRun, [run]);
-    if (found.length === 0) throw new VenturiError(op, "not_found", `there is no run ${run}`);
-    return false;
+  signal(run: string, signal: NewSignal): Promise<boolean> {
+    return this.#signals.send(run, signal);
   }
 
   async signals(run: string, after: number): Promise<Signal[]> {
     return (await this.signalsMany([{ run, after }])).get(run) ?? [];
   }
 
-  async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
-    const values = [cursors.map(({ run }) => run), cursors.map(({ after }) => after)];
-    const rows = await this.#database.query<SignalRow & { run: string }>("journal.signals", this.#sql.signals, values);
-    const found = new Map<string, Signal[]>();
-    for (const [run, signals] of Map.groupBy(rows, (row) => row.run)) found.set(run, signals.map(toSignal));
-    return found;
+  signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
+    return this.#signals.read(cursors);
   }
 
   async get(run: string): Promise<RunRow | undefined> {
@@ -238,26 +199,8 @@ export class PostgresJournal implements Journal {
     return row && toRow(row);
   }
 
-  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
-    const limit = query.limit ?? 50;
-    if (query.text !== undefined && this.#search === "none") throw noDigests("the journal has `search: false`");
-    if (query.text !== undefined && wordsOf(query.text).length === 0) return { runs: [] };
-    const { conditions, values } = listConditions(this.#database.schema, query);
-    const text =
-      query.sort === undefined
-        ? this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" })
-        : this.#sql.listSorted({ conditions, by: sortColumns[query.sort] });
-    type Found = StoredRow & { id: string; found: number; value?: number };
-    const asked = [limit + 1, ...values];
-    const lagging = query.mayLag ? await this.#replica?.query<Found>(text, asked) : undefined;
-    const rows = lagging ?? (await this.#database.query<Found>("journal.list", text, asked));
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const runs = page.map(toRow);
-    // Found but left out: past the limit or the page size.
-    return last && last.found > page.length
-      ? { runs, cursor: last.value === undefined ? last.id : `${last.value}_${last.id}` }
-      : { runs };
+  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    return listRuns({ database: this.#database, replica: this.#replica, sql: this.#sql, search: this.#search }, query);
   }
 
   totals(query: ListQuery, by?: Grouping): Promise<Totals> {
@@ -266,14 +209,12 @@ export class PostgresJournal implements Journal {
 
   async restore(recording: Recording): Promise<void> {
     const op = "journal.restore";
-    const { run, tenant, session } = recording;
     await this.#database.transaction(op, async (ask) => {
-      if (session !== undefined)
-        await ask(this.#sql.lockSession, [nameLock(this.#database.schema, tenant, "session", session)]);
+      await this.#enqueueing.lockSession(ask, recording);
       if (await restore(ask, { sql: this.#sql, search: this.#search }, recording)) return;
-      throw new VenturiError(op, "conflict", await this.#whyNot(recording, ask));
+      throw new VenturiError(op, "conflict", await this.#enqueueing.whyNot(recording, ask));
     });
-    this.#hints.tell({ work: recording.state === "ready", events: [run] });
+    this.#hints.tell({ work: recording.state === "ready", events: [recording.run] });
   }
 
   async prune(options: PruneOptions): Promise<number> {
@@ -281,31 +222,19 @@ export class PostgresJournal implements Journal {
     const values = [options.olderThan ?? null, options.keep ?? null, pruneStep, options.runs ?? []];
     const step = async () => (await this.#database.query(op, this.#sql.prune, values)).length;
     const count = await pruneInSteps(options, step);
-    for (const statement of [
-      this.#sql.forgetWorkers,
-      this.#sql.forgetKeys,
-      this.#sql.forgetAccounts,
-      this.#sql.forgetUses,
-      this.#sql.forgetBlobs,
-    ])
-      await this.#database.query(op, statement, []);
+    const { forgetWorkers, forgetKeys, forgetAccounts, forgetUses, forgetBlobs } = this.#sql;
+    const forgetting = [forgetWorkers, forgetKeys, forgetAccounts, forgetUses, forgetBlobs];
+    for (const statement of forgetting) await this.#database.query(op, statement, []);
     if (count > 0) await forgetGroups(this.#database);
     return count;
   }
 
-  async audit({ action, by, tenant, run, details }: AuditEntry): Promise<void> {
-    const written = details === undefined ? null : JSON.stringify(details);
-    const values = [action, by, tenant ?? null, run ?? null, written];
-    await this.#database.query("journal.audit", this.#sql.audit, values);
+  audit(entry: AuditEntry): Promise<void> {
+    return addAudit(this.#database, this.#sql, entry);
   }
 
-  async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
-    const { tenant, action, run, cursor, limit = 50 } = query;
-    const values = [tenant ?? null, action ?? null, run ?? null, cursor ?? null, limit + 1];
-    const found = await this.#database.query<AuditRow>("journal.audit", this.#sql.audits, values);
-    const records = found.slice(0, limit).map(toAuditRecord);
-    const last = records.at(-1);
-    return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
+  audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
+    return listAudits(this.#database, this.#sql, query);
   }
 
   async keepDigest(run: string, end: EndOfRun): Promise<void> {
@@ -353,47 +282,6 @@ export class PostgresJournal implements Journal {
     await this.#database.close();
   }
 
-  async #enqueue(
-    item: Enqueue,
-    change: { work: boolean },
-    ask: Ask,
-  ): Promise<{ run: string; existing: boolean; claim?: Claim }> {
-    const { run, tenant, key = null, session = null, request, claimFor = null } = item;
-    const existing = key === null ? [] : await ask<{ run: string }>(this.#sql.findKey, [tenant, key]);
-    if (existing[0]) return { run: existing[0].run, existing: true };
-    const { caller } = request;
-    if (caller?.concurrentRuns !== undefined) {
-      const [counted] = await ask<{ open: number }>(this.#sql.countOpen, [tenant, caller.id]);
-      if ((counted?.open ?? 0) >= caller.concurrentRuns) throw tooManyRuns(caller.concurrentRuns);
-    }
-    const hint = [this.#hints.channel, this.#hints.payload({ work: true })];
-    const refuseBusy = item.whenBusy === "conflict";
-    const asked = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...hint];
-    const values = [...asked, tenant, request.revision ?? null, caller?.id ?? null];
-    const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
-    if (!added) return this.#refused(item, ask);
-    if (added.state === "running" && claimFor !== null) {
-      const ownership = { run, session: item.session, epoch: 1, worker: claimFor, head: 0 };
-      return { run, existing: false, claim: { ownership, tenant, request, signals: 0 } };
-    }
-    change.work = !added.busy;
-    return { run, existing: false };
-  }
-
-  /** Nothing was inserted: another enqueue with the key came first, the id is taken, or the session is busy. */
-  async #refused(item: Enqueue, ask: Ask): Promise<{ run: string; existing: boolean }> {
-    const op = "journal.enqueue";
-    const { tenant, key } = item;
-    const [known] = key === undefined ? [] : await ask<{ run: string }>(this.#sql.findKey, [tenant, key]);
-    if (known) return { run: known.run, existing: true };
-    throw new VenturiError(op, "conflict", await this.#whyNot(item, ask));
-  }
-
-  async #whyNot({ run, session }: Pick<Enqueue, "run" | "session">, ask: Ask): Promise<string> {
-    const taken = await ask(this.#sql.findRun, [run]);
-    return taken.length > 0 ? `the run ${run} already exists` : `the session ${session} has an active run`;
-  }
-
   /** Wakes parked runs whose time has come. Claims in quick succession skip this. */
   async #wake(): Promise<void> {
     const now = performance.now();
@@ -401,23 +289,8 @@ export class PostgresJournal implements Journal {
     this.#wokenAt = now;
     await this.#database.query("journal.claim", this.#sql.wake, []);
   }
-
-  /** A statement that two replicas may race on: the second has nothing to do. */
-  async #once<Row extends object>(op: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-    try {
-      return await this.#database.query<Row>(op, text, values);
-    } catch (thrown) {
-      if (VenturiError.isInstance(thrown) && isDuplicate(thrown.cause)) return [];
-      throw thrown;
-    }
-  }
 }
-
-const nameLock = (...names: readonly string[]): string => JSON.stringify(names);
 
 /** Whether this may make another run claimable. */
 const mayFreeWork = ({ state, ownership }: Append): boolean =>
   state === "ready" || state === "waiting" || (state === "done" && ownership.session !== undefined);
-
-const isDuplicate = (thrown: unknown): boolean =>
-  thrown instanceof Error && "code" in thrown && thrown.code === "23505";

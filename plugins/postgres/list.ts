@@ -1,10 +1,45 @@
-import { mostWords, shadowTenant, sortCursor, wordsOf } from "venturi/internal";
-import type { ListQuery } from "venturi/plugin";
+import { mostWords, noDigests, shadowTenant, sortCursor, toRow, wordsOf } from "venturi/internal";
+import type { ListQuery, RunRow, StoredRow } from "venturi/plugin";
+import type { Database } from "./database.ts";
+import type { ReadReplica } from "./read-replica.ts";
+import type { Statements } from "./sql.ts";
 
-export const sortColumns = { longest: "ms", costliest: "cost" } as const;
+interface Listing {
+  readonly database: Database;
+  readonly replica: ReadReplica | undefined;
+  readonly sql: Statements;
+  readonly search: "text" | "none";
+}
+
+export async function listRuns(
+  { database, replica, sql, search }: Listing,
+  query: ListQuery,
+): Promise<{ runs: RunRow[]; cursor?: string }> {
+  const limit = query.limit ?? 50;
+  if (query.text !== undefined && search === "none") throw noDigests("the journal has `search: false`");
+  if (query.text !== undefined && wordsOf(query.text).length === 0) return { runs: [] };
+  const { conditions, values } = listConditions(database.schema, query);
+  const text =
+    query.sort === undefined
+      ? sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" })
+      : sql.listSorted({ conditions, by: sortColumns[query.sort] });
+  type Found = StoredRow & { id: string; found: number; value?: number };
+  const asked = [limit + 1, ...values];
+  const lagging = query.mayLag ? await replica?.query<Found>(text, asked) : undefined;
+  const rows = lagging ?? (await database.query<Found>("journal.list", text, asked));
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const runs = page.map(toRow);
+  // Found but left out: past the limit or the page size.
+  return last && last.found > page.length
+    ? { runs, cursor: last.value === undefined ? last.id : `${last.value}_${last.id}` }
+    : { runs };
+}
+
+const sortColumns = { longest: "ms", costliest: "cost" } as const;
 
 /** WHERE clause of a list; its values come after the limit. Only requested filters are compared, so that indexes are used. */
-export function listConditions(schema: string, query: ListQuery): { conditions: string; values: unknown[] } {
+function listConditions(schema: string, query: ListQuery): { conditions: string; values: unknown[] } {
   const { tenant, agent, agents, session, state, outcome, cursor } = query;
   const values: unknown[] = [];
   const conditions: string[] = [];

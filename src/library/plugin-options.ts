@@ -6,33 +6,33 @@ export interface ToolOptions {
     readonly when?: string;
     readonly show?: readonly string[];
   };
-  /** How long one call may take. */
+  /** Timeout of a call. */
   readonly timeout?: number | string;
-  /** Characters of its output that the model gets. */
+  /** Maximum characters of its output sent to the model. */
   readonly maxOutput?: number | string;
-  /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
+  /** Overrides the tool's own effect; decides when it may start and whether it is repeated after a crash. */
   readonly effect?: "pure" | "idempotent" | "effectful";
 }
 
 export interface ProviderOptions {
-  /** Key of the account; best taken from the environment or a file */
+  /** API key; best taken from the environment or a file */
   readonly apiKey?: string;
-  /** Where the API is, without a slash at the end */
+  /** Base URL of the API, without a trailing slash */
   readonly baseUrl?: string;
   /** Headers sent with every request */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Proxy to go through; the environment's is not used */
+  /** Proxy to use; environment variables are ignored */
   readonly proxy?: string;
-  /** Largest single event of a stream (default 16MiB) */
+  /** Maximum size of a single stream event (default 16MiB) */
   readonly maxEvent?: number | string;
   /** false: request complete answers instead of streams */
   readonly stream?: boolean;
 }
 
 export interface JournalOptions {
-  /** Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`. */
+  /** Record the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only for runs whose metadata has `keepWire: true`. */
   readonly keepWire?: boolean | "asked";
-  /** What is pruned; everything is kept when absent. */
+  /** What to prune; default: nothing. */
   readonly retention?: {
     /** Remove ended runs older than this. */
     readonly age?: number | string;
@@ -45,29 +45,29 @@ export interface JournalOptions {
 
 /** Options of the tool `a2a`. */
 export interface A2a extends ToolOptions {
-  /** where the agent is: its card is at .well-known/agent-card.json below, or this is the card itself */
+  /** the agent's URL, with its card at .well-known/agent-card.json below, or the URL of the card */
   readonly url: string;
   /** sent to this host with every request */
   readonly headers?: Readonly<Record<string, string>>;
-  /** what the calling model sees, in place of the card's words */
+  /** description for the calling model, instead of the card's */
   readonly description?: string;
-  /** questions of the agent become questions of the run; false: they end the call */
+  /** forward the agent's questions to the run; false: a question ends the call */
   readonly questions?: boolean;
-  /** the only hosts that may be asked, such as api.example.com or *.example.com:8443 */
+  /** allowed hosts, such as api.example.com or *.example.com:8443 */
   readonly hosts?: readonly string[];
   /** host:port pairs that may be at a private address, such as 127.0.0.1:8080 */
   readonly allowPrivate?: readonly string[];
-  /** addresses of the name servers to ask in place of the system's, such as 10.0.0.2 or 10.0.0.2:5353 */
+  /** name servers to use instead of the system's, such as 10.0.0.2 or 10.0.0.2:5353 */
   readonly nameServers?: readonly string[];
-  /** start without the agent's card */
+  /** start even if the agent's card cannot be loaded */
   readonly optional?: boolean;
 }
 
 /** Options of the provider `anthropic`. */
 export interface Anthropic extends ProviderOptions {
-  /** The anthropic-version header. From 2026-10-21 on the API takes no temperature and no topP */
+  /** The anthropic-version header. From 2026-10-21 on, the API does not accept temperature and topP */
   readonly version?: string;
-  /** Betas to switch on, for the anthropic-beta header */
+  /** Betas to enable with the anthropic-beta header */
   readonly beta?: readonly string[];
 }
 
@@ -75,13 +75,13 @@ export interface Anthropic extends ProviderOptions {
 export interface Bedrock extends Omit<ProviderOptions, "apiKey" | "baseUrl"> {
   /** A Bedrock API key, sent instead of a signature */
   readonly apiKey?: string;
-  /** Where the API is; by default Bedrock's in the region */
+  /** Base URL of the API; default: Bedrock in the region */
   readonly baseUrl?: string;
-  /** Such as `eu-central-1`; by default AWS_REGION, AWS_DEFAULT_REGION or the profile's */
+  /** Such as `eu-central-1`; default: AWS_REGION, AWS_DEFAULT_REGION or the profile's */
   readonly region?: string;
-  /** Profile of the shared files; by default AWS_PROFILE */
+  /** Profile in the shared AWS files; default: AWS_PROFILE */
   readonly profile?: string;
-  /** Keys to sign with. By default those of the environment, the profile, a web identity or the machine */
+  /** Credentials to sign with. Default: from the environment, the profile, a web identity or the machine */
   readonly credentials?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -100,15 +100,15 @@ export interface Clock extends ToolOptions {
 
 /** Options of the tool `files`. */
 export interface Files extends ToolOptions {
-  /** folder the tools work in; relative to the config's folder */
+  /** folder that the tools work in; relative to the config's folder */
   readonly root: string;
-  /** also offer the tools that write and edit */
+  /** also offer tools that write and edit */
   readonly write?: boolean;
   /** largest file read or written */
   readonly maxFile?: number | string;
-  /** most entries or matches in one answer */
+  /** maximum entries or matches per answer */
   readonly maxEntries?: number;
-  /** names that do not exist for the tools; * and ? match */
+  /** names hidden from the tools; * and ? match */
   readonly deny?: readonly string[];
 }
 
@@ -120,7 +120,7 @@ export interface Http extends ToolOptions {
   readonly operations?: Readonly<Record<string, {
     readonly description: string;
     readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-    /** {name} stands for a parameter */
+    /** {name} is replaced by a parameter */
     readonly url: string;
     /** JSON Schemas of the parameters, by name; a parameter without a default is required unless optional */
     readonly parameters?: Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ export interface Http extends ToolOptions {
     readonly optional?: readonly string[];
     readonly query?: Readonly<Record<string, string>>;
     readonly headers?: Readonly<Record<string, string>>;
-    /** JSON; "{name}" stands for a parameter. Parameters used nowhere else when absent */
+    /** JSON; "{name}" is replaced by a parameter. Default: the parameters used nowhere else */
     readonly body?: unknown;
     readonly effect?: "pure" | "idempotent" | "effectful";
   }>>;
@@ -137,37 +137,37 @@ export interface Http extends ToolOptions {
     readonly file: string;
     /** operationIds to offer */
     readonly operations: readonly string[];
-    /** in place of the document's own server */
+    /** replaces the document's own server */
     readonly server?: string;
     readonly effects?: Readonly<Record<string, "pure" | "idempotent" | "effectful">>;
   };
   /** sent with every request; never shown */
   readonly headers?: Readonly<Record<string, string>>;
-  /** the only hosts that may be asked, such as api.example.com or *.example.com:8443 */
+  /** allowed hosts, such as api.example.com or *.example.com:8443 */
   readonly hosts?: readonly string[];
   /** host:port pairs that may be at a private address, such as 127.0.0.1:8080 */
   readonly allowPrivate?: readonly string[];
-  /** addresses of the name servers to ask in place of the system's, such as 10.0.0.2 or 10.0.0.2:5353 */
+  /** name servers to use instead of the system's, such as 10.0.0.2 or 10.0.0.2:5353 */
   readonly nameServers?: readonly string[];
   readonly maxResponse?: number | string;
-  /** followed for GET and HEAD, within the hosts */
+  /** redirects followed for GET and HEAD, within the hosts */
   readonly maxRedirects?: number;
   readonly idempotencyHeader?: string;
 }
 
 /** Options of the guard `judge`. */
 export interface Judge {
-  /** What becomes of findings in what people send. */
+  /** Action for findings in user input. */
   readonly input?: "block" | "redact" | "ask" | "log";
-  /** In the arguments that the model calls tools with. */
+  /** Action for findings in tool arguments. */
   readonly arguments?: "block" | "redact" | "ask" | "log";
-  /** In what tools give the model. */
+  /** Action for findings in tool results. */
   readonly results?: "block" | "redact" | "ask" | "log";
-  /** In what the model says and thinks, while it streams. */
+  /** Action for findings in the model's answer and reasoning, while streaming. */
   readonly output?: "block" | "redact" | "ask" | "log";
   /** the agent that judges: its answer begins with `allow` or `block`, then its reason */
   readonly agent: string;
-  /** characters of a text that the judge gets; of a longer one, the end */
+  /** maximum characters sent to the judge; of a longer text, the end */
   readonly most?: number;
 }
 
@@ -176,101 +176,101 @@ export interface Mcp extends ToolOptions {
   /** program of a stdio server */
   readonly command?: string;
   readonly args?: readonly string[];
-  /** variables the server gets */
+  /** environment variables of the server */
   readonly env?: Readonly<Record<string, string>>;
-  /** variables of the service that the server gets too */
+  /** environment variables of the service to pass on */
   readonly passEnv?: readonly string[];
   /** folder the server runs in; relative to the config's folder */
   readonly cwd?: string;
   /** address of a streamable HTTP server */
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** revision to speak; auto: the newest one that the server knows. 2025-11-25 stands for the older ones too */
+  /** protocol revision; auto: the newest that the server supports. 2025-11-25 includes older ones */
   readonly protocol?: "auto" | "2025-11-25" | "2026-07-28";
-  /** OAuth 2.1, for a streamable HTTP server that demands it */
+  /** OAuth 2.1, for a streamable HTTP server that requires it */
   readonly auth?: {
     /** code: a person signs in and consents; client: the service itself has credentials */
     readonly grant?: "code" | "client";
-    /** whose sign-in counts: each caller's own, one for a tenant, one for all */
+    /** who shares a sign-in: nobody (per caller), a tenant, or everyone */
     readonly per?: "caller" | "tenant" | "service";
-    /** where the authorization server sends the person back to: /mcp/callback of this service (channel mcp) */
+    /** redirect URL for the authorization server: /mcp/callback of this service (channel mcp) */
     readonly redirectUrl?: string;
-    /** what tokens are enciphered with at rest; the same in all replicas */
+    /** secret that encrypts stored tokens; the same on all replicas */
     readonly secret?: string;
-    /** of a client registered by hand; otherwise it registers itself */
+    /** id of a manually registered client; default: registers itself */
     readonly clientId?: string;
     readonly clientSecret?: string;
-    /** address of a client id metadata document, where the server takes one */
+    /** URL of a client id metadata document, if the server supports it */
     readonly clientMetadataUrl?: string;
     /** PEM key that the client signs assertions with, for grant: client */
     readonly privateKey?: string;
-    /** of privateKey */
+    /** algorithm of privateKey */
     readonly algorithm?: string;
     /** the only authorization server that clientId and its secret are sent to */
     readonly issuer?: string;
     readonly scope?: string;
-    /** hosts of authorization servers; any public one when absent, since the server names them */
+    /** allowed hosts of authorization servers; default: any public one, since the server names them */
     readonly hosts?: readonly string[];
     /** host:port pairs that may be at a private address */
     readonly allowPrivate?: readonly string[];
   };
-  /** questions of the server to the user become questions of the run; false refuses them */
+  /** forward the server's questions to the run; false refuses them */
   readonly elicitation?: boolean;
-  /** requests of the server for a model; refused when absent */
+  /** allow the server to request model answers; default: refused */
   readonly sampling?: {
     /** the agent that answers: its model, its instructions, its limits and budgets */
     readonly agent: string;
-    /** most tokens of an answer, whatever the server wants */
+    /** maximum tokens of an answer */
     readonly maxTokens?: number;
-    /** most requests during one call */
+    /** maximum requests during one call */
     readonly most?: number;
     /** whether a person sees each request first */
     readonly approval?: "always" | "never";
   };
-  /** a call may become a task of the server (2026-07-28), which is found again after a restart */
+  /** allow calls to become tasks of the server (2026-07-28), found again after a restart */
   readonly tasks?: boolean;
-  /** tools that list and read the server's resources */
+  /** offer tools that list and read the server's resources */
   readonly resources?: boolean;
-  /** tools that list and get the server's prompts */
+  /** offer tools that list and get the server's prompts */
   readonly prompts?: boolean;
-  /** the only hosts that may be asked, such as api.example.com or *.example.com:8443 */
+  /** allowed hosts, such as api.example.com or *.example.com:8443 */
   readonly hosts?: readonly string[];
   /** host:port pairs that may be at a private address, such as 127.0.0.1:8080 */
   readonly allowPrivate?: readonly string[];
-  /** addresses of the name servers to ask in place of the system's, such as 10.0.0.2 or 10.0.0.2:5353 */
+  /** name servers to use instead of the system's, such as 10.0.0.2 or 10.0.0.2:5353 */
   readonly nameServers?: readonly string[];
-  /** the server's tools to offer; all of them when absent */
+  /** tools of the server to offer; default: all */
   readonly tools?: readonly string[];
-  /** stands before the names of the server's tools; `<key>_` when absent */
+  /** prefix of the tools' names; default: `<key>_` */
   readonly prefix?: string;
-  /** hash of the tools a person has looked at; others are not offered */
+  /** hash of the tools a person has reviewed; others are not offered */
   readonly pin?: string;
-  /** effect by tool, where the server's own hints are not trusted */
+  /** effect by tool, overriding the server's own hints */
   readonly effects?: Readonly<Record<string, "pure" | "idempotent" | "effectful">>;
   readonly connectTimeout?: number | string;
   readonly backoff?: {
     readonly first?: number | string;
     readonly most?: number | string;
   };
-  /** start without the server and go on trying */
+  /** start without the server and keep trying */
   readonly optional?: boolean;
 }
 
 /** Options of the journal `memory`. */
 export interface Memory extends JournalOptions {
-  /** Ended runs kept; the oldest go first. */
+  /** Maximum number of ended runs; the oldest are dropped. */
   readonly keep?: number;
 }
 
 /** Options of the journal `nats`. */
 export interface Nats extends Omit<JournalOptions, "lease"> {
-  /** Such as `nats://a:4222`; the others of its cluster are found. */
+  /** Such as `nats://a:4222`; other servers of the cluster are discovered. */
   readonly servers: readonly string[];
   /** Its streams are named V_space_…; created when missing. */
   readonly space?: string;
-  /** Servers that keep each message: 1, 3 or 5. */
+  /** Replicas of each message: 1, 3 or 5. */
   readonly replicas?: number;
-  /** Streams over which runs are spread. Set once, when the space is made. */
+  /** Number of streams that runs are spread over. Fixed once the space is created. */
   readonly shards?: number;
   /** User name. */
   readonly user?: string;
@@ -282,7 +282,7 @@ export interface Nats extends Omit<JournalOptions, "lease"> {
   readonly creds?: string;
   /** File with an nkey's seed, relative to the config. */
   readonly nkey?: string;
-  /** Encrypt the connection. Absent: where the server offers it. */
+  /** Encrypt the connection. Default: if the server offers it. */
   readonly tls?: boolean | {
     /** File with the certificates to trust, relative to the config. */
     readonly ca?: string;
@@ -290,18 +290,18 @@ export interface Nats extends Omit<JournalOptions, "lease"> {
     readonly cert?: string;
     /** File with the client's key. */
     readonly key?: string;
-    /** The name its certificate must carry, if not the host in the address. */
+    /** The name its certificate must have, if not the host. */
     readonly servername?: string;
     /** False accepts any certificate: for tests only. */
     readonly verify?: boolean;
     /** Start TLS before the server's greeting; the server needs `handshake_first`. */
     readonly handshakeFirst?: boolean;
   };
-  /** `unchecked` starts without knowing that every server syncs before it acknowledges. */
+  /** `unchecked` starts without verifying that every server syncs before it acknowledges. */
   readonly durability?: "checked" | "unchecked";
-  /** Each server's monitoring address (`http://a:8222`), which tells how it syncs. */
+  /** Monitoring URL of each server (`http://a:8222`), used to verify how it syncs. */
   readonly monitors?: readonly string[];
-  /** A login of the system account, which tells it too; used at the start only. */
+  /** Login of the system account, another way to verify that; only used at startup. */
   readonly system?: {
     /** User name. */
     readonly user?: string;
@@ -314,11 +314,11 @@ export interface Nats extends Omit<JournalOptions, "lease"> {
     /** File with an nkey's seed, relative to the config. */
     readonly nkey?: string;
   };
-  /** JetStream domain, where the servers have one. */
+  /** JetStream domain, if the servers have one. */
   readonly domain?: string;
   /** How long to wait for a connection. */
   readonly connectTimeout?: number | string;
-  /** How long an operation is tried. */
+  /** How long an operation is retried. */
   readonly timeout?: number | string;
   /** Timeout of one request before it is retried. */
   readonly requestTimeout?: number | string;
@@ -337,15 +337,15 @@ export interface Openai extends ProviderOptions {
   readonly project?: string;
   /** Query parameters, such as Azure's api-version */
   readonly query?: Readonly<Record<string, string>>;
-  /** What the server is, where servers differ; auto: by the host, and local for one that is near */
+  /** Server type, where servers differ; auto: by host, and `local` for a private address */
   readonly dialect?: "auto" | "openai" | "compatible" | "deepseek" | "mistral" | "llama.cpp" | "lmstudio" | "ollama" | "transformers" | "vllm";
-  /** How this server calls the limit of output tokens, if not as its dialect says */
+  /** Name of the output token limit, if it differs from the dialect's */
   readonly maxTokensKey?: "max_completion_tokens" | "max_tokens";
   /** Ask for usage in streams (stream_options.include_usage) */
   readonly includeUsage?: boolean;
-  /** short: nine letters and digits, which Mistral wants (and gets without asking) */
+  /** short: nine letters and digits, as Mistral requires (set automatically there) */
   readonly callIds?: "keep" | "short";
-  /** When reasoning goes back in the field it came in; DeepSeek wants it on turns with tool calls */
+  /** When to send reasoning back in its original field; DeepSeek requires it on turns with tool calls */
   readonly sendReasoning?: "toolCalls" | "always" | "never";
 }
 
@@ -357,7 +357,7 @@ export interface OpenaiResponses extends ProviderOptions {
   readonly project?: string;
   /** Query parameters, such as Azure's api-version */
   readonly query?: Readonly<Record<string, string>>;
-  /** Let the server keep responses; otherwise reasoning travels along enciphered */
+  /** Let the server store responses; otherwise reasoning is sent back encrypted */
   readonly store?: boolean;
   /** Ask for summaries of the model's reasoning */
   readonly reasoningSummary?: "auto" | "concise" | "detailed";
@@ -367,13 +367,13 @@ export interface OpenaiResponses extends ProviderOptions {
 export interface Postgres extends JournalOptions {
   /** Such as `postgres://user:password@host:5432/database`. Of several hosts (`a:5432,b:5432`) the primary is used. */
   readonly url: string;
-  /** A read replica for lists of runs, which then may lag behind; the primary answers while it cannot. */
+  /** A read replica for lists of runs, which may then lag behind; falls back to the primary. */
   readonly readUrl?: string;
   /** The schema for its tables; created when missing. */
   readonly schema?: string;
-  /** Most connections of this process, besides the one that listens. */
+  /** Maximum connections of this process, plus one that listens. */
   readonly pool?: number;
-  /** Encrypt the connection; counts more than `sslmode` in the URL. */
+  /** Encrypt the connection; overrides `sslmode` in the URL. */
   readonly tls?: boolean | {
     /** File with the certificates to trust, relative to the config. */
     readonly ca?: string;
@@ -381,44 +381,44 @@ export interface Postgres extends JournalOptions {
     readonly cert?: string;
     /** File with the client's key. */
     readonly key?: string;
-    /** The name its certificate must carry, if not the host in the URL. */
+    /** The name its certificate must have, if not the host. */
     readonly servername?: string;
     /** False accepts any certificate: for tests only. */
     readonly verify?: boolean;
   };
   /** How long to wait for a connection. */
   readonly connectTimeout?: number | string;
-  /** How long to wait for an answer before the connection counts as lost. */
+  /** Response timeout, after which the connection counts as lost. */
   readonly timeout?: number | string;
-  /** Index what runs were asked and answered, for `GET /v1/runs?q=`. */
+  /** Index inputs and answers of runs for full-text search (`GET /v1/runs?q=`). */
   readonly search?: boolean;
-  /** Behind a transaction pooler (PgBouncer): polls instead of LISTEN, and prepares nothing. */
+  /** For a transaction pooler (PgBouncer): polls instead of LISTEN, without prepared statements. */
   readonly pooler?: boolean;
-  /** How often it polls then. */
+  /** Polling interval with `pooler`. */
   readonly poll?: number | string;
 }
 
 /** Options of the guard `rules`. */
 export interface Rules {
-  /** What becomes of findings in what people send. */
+  /** Action for findings in user input. */
   readonly input?: "block" | "redact" | "ask" | "log";
-  /** In the arguments that the model calls tools with. */
+  /** Action for findings in tool arguments. */
   readonly arguments?: "block" | "redact" | "ask" | "log";
-  /** In what tools give the model. */
+  /** Action for findings in tool results. */
   readonly results?: "block" | "redact" | "ask" | "log";
-  /** In what the model says and thinks, while it streams. */
+  /** Action for findings in the model's answer and reasoning, while streaming. */
   readonly output?: "block" | "redact" | "ask" | "log";
   /** what to look for, by name */
   readonly find?: readonly ("email" | "phone" | "card" | "iban" | "key" | "injection")[];
-  /** regular expressions of your own, by a name that stands in the mask; RE2's syntax */
+  /** your own regular expressions (RE2), by the name shown in the mask */
   readonly patterns?: Readonly<Record<string, string>>;
-  /** characters that may be held back while they could still become a finding */
+  /** maximum characters held back while they could still become a finding */
   readonly window?: number;
 }
 
 /** Options of the tool `shell`. */
 export interface Shell extends Omit<ToolOptions, "maxOutput"> {
-  /** kept of stdout and of stderr each, half from the head and half from the tail */
+  /** maximum output kept of stdout and stderr each: first and last half */
   readonly maxOutput?: number | string;
   /** the programs the model may start */
   readonly commands: readonly (string | {
@@ -431,15 +431,15 @@ export interface Shell extends Omit<ToolOptions, "maxOutput"> {
   })[];
   /** folder the commands run in, and all they can write to; relative to the config's folder */
   readonly cwd: string;
-  /** where programs are looked for */
+  /** search path for programs */
   readonly path?: readonly string[];
-  /** variables the commands get */
+  /** environment variables of the commands */
   readonly env?: Readonly<Record<string, string>>;
-  /** variables of the service that the commands get too */
+  /** environment variables of the service to pass on */
   readonly passEnv?: readonly string[];
-  /** processes at once in bubblewrap */
+  /** maximum concurrent processes in bubblewrap */
   readonly maxProcesses?: number;
-  /** between SIGTERM and SIGKILL */
+  /** time between SIGTERM and SIGKILL */
   readonly killAfter?: number | string;
   /** bubblewrap, or the command of another sandbox as a list ({directory} and {workspace} are replaced), or approve: no sandbox, and a person approves each command line */
   readonly sandbox?: "bubblewrap" | "approve" | readonly string[];
@@ -453,7 +453,7 @@ export interface Shell extends Omit<ToolOptions, "maxOutput"> {
 
 /** Options of the provider `simulator`. */
 export interface Simulator {
-  /** The wire format that is spoken to it. */
+  /** Wire format to use. */
   readonly wire?: "openai" | "openai-responses" | "anthropic" | "gemini" | "ollama";
   /** Same seed, same requests, same bytes. */
   readonly seed?: number;
@@ -461,7 +461,7 @@ export interface Simulator {
   readonly pace?: number;
   /** Loopback port; 0 takes a free one. */
   readonly port?: number;
-  /** Faults of every request, such as "rate-limit=50~0.2". */
+  /** Faults to inject into every request, such as "rate-limit=50~0.2". */
   readonly faults?: string;
   /** Scenario files, relative to the config file, or scenarios themselves. */
   readonly scenarios?: readonly (string | {
@@ -518,10 +518,10 @@ export interface Sqlite extends JournalOptions {
   readonly path?: string;
   /** How long a transaction waits for another process to finish its own. */
   readonly busyTimeout?: number | string;
-  /** At most how often it looks at what other processes have written; it does when the log of the file changes. */
+  /** Minimum interval between checks for other processes' writes, which happen when the file's log changes. */
   readonly watch?: number | string;
-  /** Index what runs were asked and answered, for `GET /v1/runs?q=`. */
+  /** Index inputs and answers of runs for full-text search (`GET /v1/runs?q=`). */
   readonly search?: boolean;
-  /** Largest that the file may grow; unlimited when absent. */
+  /** Maximum file size; default: unlimited. */
   readonly maxSize?: number | string;
 }
