@@ -17,25 +17,23 @@ import { type Death, freeRunsOf } from "../journal/take-over.ts";
 import { WriteWatch } from "../journal/write-watch.ts";
 import { Admission } from "./access/admission.ts";
 import { Refusals } from "./access/refusals.ts";
+import { figuresOf, type Opened, startBeside, type Undo } from "./beside.ts";
 import { Instances } from "./build/instances.ts";
 import { checkReplacements } from "./build/replacements.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { hostContainer, provideJournal, replaceable } from "./container.ts";
-import { Backlog } from "./inspect/backlog.ts";
+import type { Backlog } from "./inspect/backlog.ts";
 import { inspection } from "./inspect/inspection.ts";
-import { Series } from "./inspect/series.ts";
+import type { Series } from "./inspect/series.ts";
 import type { CodeConfig } from "./plugins/code.ts";
 import type { Siblings } from "./processes/siblings.ts";
-import { indexOnce } from "./recordings/reindex.ts";
 import type { ConfigRevision } from "./revisions/revision.ts";
 import { type ReloadOutcome, Revisions } from "./revisions/revisions.ts";
 import { type TakeUp, WorkerName } from "./runs/executor.ts";
-import { startRetention } from "./runs/retention.ts";
 import { HostRuns } from "./runs/runs.ts";
 import { Sessions } from "./runs/sessions.ts";
-import { Shadows } from "./shadow/shadows.ts";
-import { EventLoopMonitor } from "./system/event-loop.ts";
+import { watchEventLoop } from "./system/event-loop-watch.ts";
 import { type LogLevel, openLog } from "./system/log.ts";
 import { ownVersion } from "./system/version.ts";
 
@@ -110,121 +108,131 @@ export interface Host {
 }
 
 export async function openHost(options: OpenOptions): Promise<Host> {
-  const loading: LoadOptions = {
-    ...(options.configFile === undefined ? {} : { file: options.configFile }),
-    ...(options.code === undefined ? {} : { code: options.code }),
-    ...(options.set === undefined ? {} : { set: options.set }),
-    ...(options.env === undefined ? {} : { env: options.env }),
-  };
   checkReplacements(options.replace ?? [], replaceable);
-  const config = options.config ?? (await loadConfig(loading));
-  const { logs } = config.telemetry;
-  const level = logs.level ?? options.logLevel ?? (options.log === undefined ? "warn" : "info");
-  const plainLog = options.log ?? (await openLog({ ...logs, level }));
-  const telemetry =
-    replaced(options.replace, Telemetry) ?? options.telemetry ?? (await openTelemetry(config, plainLog, level));
-  const given = { log: telemetry.log(plainLog), clock: options.clock ?? systemClock };
-  const undo: (() => Promise<void>)[] = [() => telemetry.close()];
+  const base = await openBase(options);
+  const undo: Undo = [() => base.telemetry.close()];
   try {
-    let started: Runs | undefined;
-    const later = () => started ?? notYet();
-    const { replace = [] } = options;
-    const eventLoop = watchEventLoop(telemetry, given.log);
-    undo.push(async () => eventLoop.stop());
-    // A test clock does not advance with real time, so stalls cannot be measured.
-    const stalls = given.clock === systemClock ? eventLoop : noStalls;
-    const { worker, takeUp = "any" } = options;
-    const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, takeUp, replace, worker });
-    const log = container.resolve<Log>(Log);
-    const clock = container.resolve<Clock>(Clock);
-    const instances = container.resolve(Instances);
-    undo.push(() => instances.close());
-    const writes = container.resolve(WriteWatch);
-    const open = async () => writes.watch(telemetry.journal(await instances.make("journal", config.journal)));
-    const [journal] = await Promise.all([provideJournal(container, open), options.meanwhile?.()]);
-    const revisions = container.resolve(Revisions);
-    await revisions.start(config);
-    undo.push(() => revisions.close());
-    const admission = container.resolve(Admission);
-    const opened = container.resolve(HostRuns);
-    if (options.before !== undefined) await freeBefore(options.before, journal, log);
-    await opened.open();
-    undo.push(() => opened.close());
-    if (options.shadows !== false) {
-      const most = config.limits.activeRuns;
-      const shadows = new Shadows({ journal, runs: opened, revisions, clock, log, most, active: () => opened.active });
-      opened.watch(shadows);
-      undo.push(() => shadows.close());
-    }
-    undo.push(indexOnce({ journal, clock, log, priceOf: (name) => revisions.current.priceOf(name) }));
-    undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
-    const runs = container.resolve<Runs>(Runs);
-    started = runs;
-    const sessions = container.resolve(Sessions);
-    const channels = container.resolve<ChannelRegistry>(ChannelRegistry);
-    const series = new Series({
-      clock,
-      figures: opened.figures,
-      active: () => opened.active,
-      followers: () => opened.followers,
-      blockedMs: () => eventLoop.recent().blockedMs,
-      queued: () => backlog.queued,
-    });
-    undo.push(async () => series.stop());
-    const backlog = new Backlog({ journal, clock, log, telemetry, agents: () => revisions.current.agents });
-    undo.push(async () => backlog.stop());
-    const startedAt = clock.now();
-    const host: Host = {
-      inspect: (siblings) => {
-        series.start();
-        backlog.start();
-        const breakers = container.resolve(Breakers);
-        const followers = () => opened.followers;
-        const worker = container.resolve<string>(WorkerName);
-        const runsOnOld = () => revisions.heldByOld;
-        return inspection({ host, breakers, series, followers, runsOnOld, startedAt, worker, siblings });
-      },
-      config,
-      journal,
-      runs,
-      telemetry,
-      log,
-      clock,
-      writes,
-      admission,
-      refusals: container.resolve(Refusals),
-      backlog,
-      memory: container.resolve<Memory>(Memory),
-      eventLoop: () => eventLoop.recent(),
-      active: () => opened.active,
-      drain: (ms, afterDrain) => opened.drain(ms, afterDrain),
-      takeOver: (worker, death) => freeRunsOf(worker, journal, death),
-      revision: () => revisions.current,
-      messages: async (of) => container.resolve(ContentStore).load(await sessions.before({ ...of, run: "" })),
-      reload: async (code) => {
-        const outcome = await revisions.reload(code === undefined ? loading : { ...loading, code });
-        if (!outcome.ok && outcome.error.code === "shutting_down") return outcome; // The journal may already be closed.
-        const details = outcome.ok ? { config: outcome.hash } : { code: outcome.error.code };
-        const entry = { action: outcome.ok ? "config.reloaded" : "config.refused", by: "local", details };
-        await journal
-          .audit(entry)
-          .catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
-        return outcome;
-      },
-      openChannels: async () => {
-        await channels.open?.();
-        return channels.names().flatMap((name) => {
-          const channel = channels.get(name);
-          return channel === undefined ? [] : [{ name, channel }];
-        });
-      },
-      close: () => undoAll(undo),
-    };
-    return host;
+    const parts = await openParts(options, base, undo);
+    return hostOf(base, parts, () => undoAll(undo));
   } catch (thrown) {
     await undoAll(undo).catch(() => {}); // Report the first failure.
     throw thrown;
   }
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+
+/** What the container is given: read from files and the options, before any plugin is created. */
+async function openBase(options: OpenOptions) {
+  const { configFile: file, code, set, env, replace = [] } = options;
+  const loading: LoadOptions = {
+    ...(file === undefined ? {} : { file }),
+    ...(code === undefined ? {} : { code }),
+    ...(set === undefined ? {} : { set }),
+    ...(env === undefined ? {} : { env }),
+  };
+  const config = options.config ?? (await loadConfig(loading));
+  const { logs } = config.telemetry;
+  const level = logs.level ?? options.logLevel ?? (options.log === undefined ? "warn" : "info");
+  const plainLog = options.log ?? (await openLog({ ...logs, level }));
+  const telemetry = replaced(replace, Telemetry) ?? options.telemetry ?? (await openTelemetry(config, plainLog, level));
+  return { loading, config, telemetry, log: telemetry.log(plainLog), clock: options.clock ?? systemClock };
+}
+
+interface Parts extends Opened {
+  readonly container: ReturnType<typeof hostContainer>;
+  readonly writes: WriteWatch;
+  readonly runs: Runs;
+  readonly series: Series;
+  readonly backlog: Backlog;
+}
+
+/** Opens the journal, the first revision and the runs, in that order. */
+async function openParts(options: OpenOptions, base: Base, undo: Undo): Promise<Parts> {
+  const { config, telemetry } = base;
+  const { worker, takeUp = "any", replace = [] } = options;
+  const eventLoop = watchEventLoop(telemetry, base.log);
+  undo.push(async () => eventLoop.stop());
+  // A test clock does not advance with real time, so stalls cannot be measured.
+  const stalls = base.clock === systemClock ? eventLoop : noStalls;
+  let started: Runs | undefined;
+  const container = hostContainer({ ...base, runs: () => started ?? notYet(), stalls, takeUp, replace, worker });
+  const [log, clock] = [container.resolve<Log>(Log), container.resolve<Clock>(Clock)];
+  const instances = container.resolve(Instances);
+  undo.push(() => instances.close());
+  const writes = container.resolve(WriteWatch);
+  const open = async () => writes.watch(telemetry.journal(await instances.make("journal", config.journal)));
+  const [journal] = await Promise.all([provideJournal(container, open), options.meanwhile?.()]);
+  const revisions = container.resolve(Revisions);
+  await revisions.start(config);
+  undo.push(() => revisions.close());
+  const opened = container.resolve(HostRuns);
+  if (options.before !== undefined) await freeBefore(options.before, journal, log);
+  await opened.open();
+  undo.push(() => opened.close());
+  const parts = { container, log, clock, eventLoop, writes, journal, revisions, opened };
+  startBeside({ config, shadows: options.shadows !== false }, parts, undo);
+  const runs = container.resolve<Runs>(Runs);
+  started = runs;
+  return { ...parts, runs, ...figuresOf(parts, telemetry, undo) };
+}
+
+function hostOf({ loading, config, telemetry }: Base, parts: Parts, close: () => Promise<void>): Host {
+  const { container, log, clock, eventLoop, writes, journal, revisions, opened, runs, series, backlog } = parts;
+  const channels = container.resolve<ChannelRegistry>(ChannelRegistry);
+  const startedAt = clock.now();
+  const host: Host = {
+    inspect: (siblings) => {
+      series.start();
+      backlog.start();
+      const breakers = container.resolve(Breakers);
+      const followers = () => opened.followers;
+      const worker = container.resolve<string>(WorkerName);
+      const runsOnOld = () => revisions.heldByOld;
+      return inspection({ host, breakers, series, followers, runsOnOld, startedAt, worker, siblings });
+    },
+    config,
+    journal,
+    runs,
+    telemetry,
+    log,
+    clock,
+    writes,
+    admission: container.resolve(Admission),
+    refusals: container.resolve(Refusals),
+    backlog,
+    memory: container.resolve<Memory>(Memory),
+    eventLoop: () => eventLoop.recent(),
+    active: () => opened.active,
+    drain: (ms, afterDrain) => opened.drain(ms, afterDrain),
+    takeOver: (worker, death) => freeRunsOf(worker, journal, death),
+    revision: () => revisions.current,
+    messages: async (of) =>
+      container.resolve(ContentStore).load(await container.resolve(Sessions).before({ ...of, run: "" })),
+    reload: async (code) => {
+      const outcome = await revisions.reload(code === undefined ? loading : { ...loading, code });
+      await auditReload(outcome, journal, log);
+      return outcome;
+    },
+    openChannels: async () => {
+      await channels.open?.();
+      return channels.names().flatMap((name) => {
+        const channel = channels.get(name);
+        return channel === undefined ? [] : [{ name, channel }];
+      });
+    },
+    close,
+  };
+  return host;
+}
+
+async function auditReload(outcome: ReloadOutcome, journal: Journal, log: Log): Promise<void> {
+  if (!outcome.ok && outcome.error.code === "shutting_down") return; // The journal may already be closed.
+  const details = outcome.ok ? { config: outcome.hash } : { code: outcome.error.code };
+  const entry = { action: outcome.ok ? "config.reloaded" : "config.refused", by: "local", details };
+  await journal
+    .audit(entry)
+    .catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
 }
 
 /** Otherwise the dead worker's lease would have to expire, and the reason of its death would be unknown. */
@@ -239,33 +247,6 @@ async function freeBefore(
   } catch (thrown) {
     log.warn("the dead process's runs could not be freed; they are when its lease ends", { error: messageOf(thrown) });
   }
-}
-
-/** Shorter stalls are measured but not logged, ms. */
-const longStall = 250;
-
-/** Loading modules blocks the loop during startup; not worth a warning, ms. */
-const startUp = 10_000;
-
-function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
-  const opened = systemClock.monotonic();
-  let quietUntil = 0;
-  return new EventLoopMonitor(systemClock, ({ part, ms, culprit, busy }) => {
-    if (part === "blocked") telemetry.stalled(ms, culprit);
-    const isNews = culprit !== undefined || (busy && systemClock.monotonic() - opened > startUp);
-    if (ms < longStall || !isNews) return;
-    // Garbage collections are frequent during startup.
-    if (part === "gc" && systemClock.monotonic() < quietUntil) return;
-    if (part === "gc") quietUntil = systemClock.monotonic() + startUp;
-    const what =
-      part === "gc"
-        ? "garbage collection takes much of the process's time; memory is filled faster than it can be freed"
-        : "the event loop was blocked; work that takes long belongs in a worker thread";
-    log.warn(what, {
-      ms: Math.round(ms),
-      ...(culprit === undefined ? {} : { culprit }),
-    });
-  }).start();
 }
 
 /** The SDK is large, so it is loaded only if telemetry is on. */

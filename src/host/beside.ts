@@ -1,0 +1,61 @@
+import type { Journal } from "../core/journal/journal.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Telemetry } from "../core/ports/telemetry.ts";
+import type { Config } from "./config/load.ts";
+import { Backlog } from "./inspect/backlog.ts";
+import { Series } from "./inspect/series.ts";
+import { indexOnce } from "./recordings/reindex.ts";
+import type { Revisions } from "./revisions/revisions.ts";
+import { startRetention } from "./runs/retention.ts";
+import type { HostRuns } from "./runs/runs.ts";
+import { Shadows } from "./shadow/shadows.ts";
+import type { EventLoopMonitor } from "./system/event-loop.ts";
+
+/** Closes what was opened so far, the last first. */
+export type Undo = (() => Promise<void>)[];
+
+/** A host whose runs are open. */
+export interface Opened {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly eventLoop: EventLoopMonitor;
+  readonly journal: Journal;
+  readonly revisions: Revisions;
+  readonly opened: HostRuns;
+}
+
+interface Beside {
+  readonly config: Config;
+  readonly shadows: boolean;
+}
+
+/** What works beside the runs: shadows of them, the index of journals of earlier releases, retention. */
+export function startBeside({ config, shadows }: Beside, parts: Opened, undo: Undo): void {
+  const { journal, clock, log, revisions, opened } = parts;
+  if (shadows) {
+    const most = config.limits.activeRuns;
+    const started = new Shadows({ journal, runs: opened, revisions, clock, log, most, active: () => opened.active });
+    opened.watch(started);
+    undo.push(() => started.close());
+  }
+  undo.push(indexOnce({ journal, clock, log, priceOf: (name) => revisions.current.priceOf(name) }));
+  undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
+}
+
+/** Sampled once somebody inspects the service. */
+export function figuresOf(parts: Opened, telemetry: Telemetry, undo: Undo): { series: Series; backlog: Backlog } {
+  const { journal, clock, log, revisions, opened, eventLoop } = parts;
+  const backlog = new Backlog({ journal, clock, log, telemetry, agents: () => revisions.current.agents });
+  const series = new Series({
+    clock,
+    figures: opened.figures,
+    active: () => opened.active,
+    followers: () => opened.followers,
+    blockedMs: () => eventLoop.recent().blockedMs,
+    queued: () => backlog.queued,
+  });
+  undo.push(async () => series.stop());
+  undo.push(async () => backlog.stop());
+  return { series, backlog };
+}
