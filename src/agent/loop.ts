@@ -23,15 +23,15 @@ export class Loop {
   readonly #run: RunContext;
   readonly #approvals: Approvals;
   readonly #repetition: Repetition;
-  /** Messages sent into the run that no round has included yet. */
-  readonly #messages: { text: string; by: string | undefined; signal: number; guarded: readonly GuardVerdict[] }[] = [];
+  /** Messages sent into the run that no round has included yet. `number`: of their signal. */
+  readonly #messages: { text: string; by: string | undefined; number: number; guarded: readonly GuardVerdict[] }[] = [];
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
   #released = false;
   /** Open questions that hooks asked before the round began. Such a run can be parked: no work of the round would be lost. */
   #askingFirst = 0;
   /** The last pause or resume request received; not in the journal yet. */
-  #wish: Wish | undefined;
+  #pauseRequest: PauseRequest | undefined;
   #crash: Crash | undefined;
 
   constructor(run: RunContext) {
@@ -49,16 +49,16 @@ export class Loop {
     this.#parking.seen(signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
-    if (signal.kind === "crashed") return this.#heardOf(body as unknown as Crash); // The journal's `freeRunsOf` writes this body.
+    if (signal.kind === "crashed") return this.#noteCrash(body as unknown as Crash); // The journal's `freeRunsOf` writes this body.
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "pause" || signal.kind === "resume") {
-      this.#wish = { ...wishOf(body), paused: signal.kind === "pause", signal: signal.number };
+      this.#pauseRequest = { ...requesterIn(body), paused: signal.kind === "pause", signal: signal.number };
       return;
     }
     if (signal.kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;
       const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // Written by `RunSignals`.
-      this.#messages.push({ text: String(body.text ?? ""), by, signal: signal.number, guarded });
+      this.#messages.push({ text: String(body.text ?? ""), by, number: signal.number, guarded });
       return;
     }
     this.#approvals.resolve(String(body.call), {
@@ -73,7 +73,7 @@ export class Loop {
   }
 
   /** Reports how the process of the run's previous owner ended, and until when it was working. */
-  #heardOf(crash: Crash): void {
+  #noteCrash(crash: Crash): void {
     if (crash.epoch === this.#run.parts.log.ownership.epoch - 1) this.#crash = crash;
   }
 
@@ -134,7 +134,7 @@ export class Loop {
    * where its events stop.
    */
   async #rounds(): Promise<Ending> {
-    for (let closed = this.#run.state.settled; ; closed = undefined) {
+    for (let closed = this.#run.state.closedRound; ; closed = undefined) {
       this.#run.throwIfAborted();
       if (closed === undefined && this.#run.state.round === undefined) await this.#pauseIfAsked();
       const tools = toolsFor(this.#run);
@@ -156,9 +156,9 @@ export class Loop {
     // A request that arrives while a step is being stored counts as seen, so handle it here: parked without it, the run would never be
     // woken.
     await this.#pauseWithAgent();
-    for (let wish = this.#wish; wish !== undefined; wish = this.#wish) {
-      this.#wish = undefined;
-      const { paused, reason, ...said } = wish;
+    for (let request = this.#pauseRequest; request !== undefined; request = this.#pauseRequest) {
+      this.#pauseRequest = undefined;
+      const { paused, reason, ...said } = request;
       if (paused === state.paused) continue;
       if (!paused) await this.#run.step({ type: "run.continued", ...said });
       else await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
@@ -187,7 +187,7 @@ export class Loop {
     const { round } = this.#run.state;
     if (round?.generated !== undefined) return this.#resumeTools(round, tools);
     // A generation interrupted by a crash starts over; its output is retracted.
-    if (round !== undefined) this.#withdraw("interrupted");
+    if (round !== undefined) this.#retract("interrupted");
     this.#addMessages();
     const made = await this.#generate(tools);
     if (!this.#run.hooks.empty) await this.#afterGeneration(made);
@@ -208,7 +208,7 @@ export class Loop {
         await this.#dispatcher?.cancel(
           new VenturiError("tool.call", "stream_interrupted", "the generation was retracted"),
         );
-        this.#withdraw(reason);
+        this.#retract(reason);
       },
     });
   }
@@ -228,7 +228,7 @@ export class Loop {
       return;
     }
     this.#abortOnRejection(round, tools);
-    this.#dispatcher?.release();
+    this.#dispatcher?.generationSucceeded();
     await this.#dispatcher?.settled();
     this.#run.throwIfAborted();
   }
@@ -247,14 +247,14 @@ export class Loop {
   }
 
   #addMessages(): void {
-    for (const { text, by, signal, guarded } of this.#messages.splice(0)) {
+    for (const { text, by, number, guarded } of this.#messages.splice(0)) {
       const sent = { message: textMessage("user", text), ...(by === undefined ? {} : { by }) };
-      this.#run.emit({ type: "message.added", ...sent, signal });
+      this.#run.emit({ type: "message.added", ...sent, signal: number });
       for (const verdict of guarded) this.#run.emit({ type: "guard.decided", ...verdict });
     }
   }
 
-  #withdraw(reason: string): void {
+  #retract(reason: string): void {
     const { round } = this.#run.state;
     if (!round?.shown) return;
     this.#run.emit({ type: "round.retracted", round: round.number, attempt: round.attempt, reason });
@@ -275,14 +275,14 @@ export class Loop {
   }
 }
 
-interface Wish {
+interface PauseRequest {
   readonly paused: boolean;
   readonly signal: number;
   readonly by?: string;
   readonly reason?: string;
 }
 
-const wishOf = ({ by, reason }: Signal["body"]): Pick<Wish, "by" | "reason"> => ({
+const requesterIn = ({ by, reason }: Signal["body"]): Pick<PauseRequest, "by" | "reason"> => ({
   ...(typeof by === "string" ? { by } : {}),
   ...(typeof reason === "string" ? { reason } : {}),
 });

@@ -238,10 +238,10 @@ describe("the state of a run, folded from its events", () => {
     expect(open.round?.inOrder[0]).to.include({ approval: "requested", approvalAt: 40 });
     const yes = after(start, round(), ready("a"), asked("a"), answered("a", true, { signal: 7 }));
     expect(yes.round?.inOrder[0]?.approval).to.equal("approved");
-    expect([[...yes.allowed], [...yes.seenSignals]]).to.deep.equal([["look"], [7]]);
+    expect([[...yes.approvedOnce], [...yes.seenSignals]]).to.deep.equal([["look"], [7]]);
     const no = after(start, round(), ready("a"), asked("a"), answered("a", false, { reason: "not now" }));
     expect(no.round?.inOrder[0]).to.include({ approval: "denied", denial: "not now" });
-    expect([no.allowed.size, no.seenSignals.size]).to.deep.equal([0, 0]);
+    expect([no.approvedOnce.size, no.seenSignals.size]).to.deep.equal([0, 0]);
   });
 
   it("knows questions that belong to no call, and the first answer to each", () => {
@@ -278,14 +278,14 @@ describe("the state of a run, folded from its events", () => {
     );
     expect(state.messages.map(({ role }) => role)).to.deep.equal(["user", "assistant", "tool"]);
     expect(state.callHistory.map(({ name, arguments: input }) => [name, input])).to.deep.equal([["look", { n: 1 }]]);
-    expect([state.toolRounds, state.roundsFinished, state.output, state.settled]).to.deep.equal([
+    expect([state.toolRounds, state.roundsFinished, state.output, state.closedRound]).to.deep.equal([
       1,
       1,
       "ab",
       undefined,
     ]);
     const just = after(start, round(1, 2), text("a"), generated(), closed());
-    expect([just.toolRounds, just.roundsFinished, just.attempt, just.round, just.settled?.text]).to.deep.equal([
+    expect([just.toolRounds, just.roundsFinished, just.attempt, just.round, just.closedRound?.text]).to.deep.equal([
       0,
       1,
       0,
@@ -351,7 +351,7 @@ describe("the state of a run, folded from its events", () => {
     const sent = after(start, { type: "message.added", message, signal: 4 });
     expect([sent.messages.at(-1), sent.repaired, [...sent.seenSignals]]).to.deep.equal([message, false, [4]]);
     const own = after(start, round(), closed(), { type: "message.added", message });
-    expect([own.repaired, own.seenSignals.size, own.settled]).to.deep.equal([true, 0, undefined]);
+    expect([own.repaired, own.seenSignals.size, own.closedRound]).to.deep.equal([true, 0, undefined]);
     expect(after(start, { type: "agent.revised", revision: "r2" }).revision).to.equal("r2");
     expect(after(start, { type: "context.compacted", dropped: 3 }).compacted).to.equal(3);
   });

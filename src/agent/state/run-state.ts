@@ -62,7 +62,7 @@ export class RunState {
   /** Numbers of the signals already reflected by an event. */
   readonly seenSignals = new Set<number>();
   /** Tools whose `approval: once` question was answered with yes. */
-  readonly allowed = new Set<string>();
+  readonly approvedOnce = new Set<string>();
   /** Tools that a person allowed for the rest of the run, whatever their approval setting. */
   readonly allowedForRun = new Set<string>();
   /** Questions of running tools by call, and their answers. */
@@ -79,7 +79,7 @@ export class RunState {
   /** Calls of finished rounds, newest last. */
   readonly callHistory: CallIdentity[] = [];
   /** The round that has just finished; cleared by the next event. */
-  settled: RoundState | undefined;
+  closedRound: RoundState | undefined;
   #settledText = "";
 
   static of(events: readonly RunEvent[]): RunState {
@@ -137,7 +137,7 @@ export class RunState {
       case "message.added":
         if (event.signal === undefined) this.repaired = true;
         this.messages.push(event.message);
-        this.settled = undefined;
+        this.closedRound = undefined;
         return;
       case "round.started":
         return this.#startRound(event);
@@ -201,7 +201,7 @@ export class RunState {
   }
 
   #startRound({ round, attempt, provider, model }: EventOf<"round.started">): void {
-    this.settled = undefined;
+    this.closedRound = undefined;
     this.round = new RoundState(round, attempt, provider);
     this.roundNumber = round;
     this.model = model;
@@ -219,7 +219,7 @@ export class RunState {
         call.approval = event.approved ? "approved" : "denied";
         call.denial = event.reason;
         call.changed = event.arguments;
-        if (event.approved) this.allowed.add(call.name);
+        if (event.approved) this.approvedOnce.add(call.name);
         if (event.approved && event.for === "run") this.allowedForRun.add(call.name);
         return;
       case "tool.started":
@@ -287,7 +287,7 @@ export class RunState {
     this.active = this.handedTo ?? this.active;
     this.handedTo = undefined;
     this.#settledText += round.text;
-    this.settled = round;
+    this.closedRound = round;
     this.roundsFinished += 1;
     this.attempt = 0;
     this.round = undefined;

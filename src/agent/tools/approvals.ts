@@ -221,7 +221,7 @@ export function needsApproval(
   if (run.state.allowedForRun.has(name)) return false;
   if (approval === "always") return true;
   if (approval === "never") return false;
-  if (approval === "once") return !run.state.allowed.has(name);
+  if (approval === "once") return !run.state.approvedOnce.has(name);
   return approval.when === undefined || conditionOf(approval.when)(input());
 }
 

@@ -30,14 +30,14 @@ export interface DispatchParts {
 
 /**
  * Runs the tool calls of one generation. `pure` and `idempotent` tools may start once their call is sealed, while the model still streams;
- * others wait for `release`, called when the generation succeeded. Calls start in call order as far as concurrency, exclusive tools and
+ * others wait for `generationSucceeded`. Calls start in call order as far as concurrency, exclusive tools and
  * approvals allow; the run state orders the results.
  */
 export class Dispatcher implements CallSink {
   readonly #parts: DispatchParts;
   readonly #rules: CallRules;
   readonly #entries: CallEntry[] = [];
-  #released = false;
+  #generationDone = false;
   #generationEnd: number | undefined;
   #failure: VenturiError | undefined;
   #waiting: (() => void)[] = [];
@@ -67,9 +67,8 @@ export class Dispatcher implements CallSink {
     this.#pump();
   }
 
-  /** The generation succeeded. */
-  release(): void {
-    this.#released = true;
+  generationSucceeded(): void {
+    this.#generationDone = true;
     this.#generationEnd = this.#parts.run.parts.clock.monotonic();
     this.#pump();
   }
@@ -97,13 +96,13 @@ export class Dispatcher implements CallSink {
   #pump(): void {
     for (const entry of this.#entries) {
       if (entry.state !== "queued") continue;
-      if (!this.#released && !this.#rules.mayStartEarly(entry)) continue;
+      if (!this.#generationDone && !this.#rules.mayStartEarly(entry)) continue;
       if (this.#rules.isUndecided(entry)) {
         void this.#decide(entry);
         continue;
       }
       if (!entry.approved && this.#rules.mustAsk(entry)) {
-        if (this.#awaitsWordOn(entry)) continue;
+        if (this.#awaitsAnswerOn(entry)) continue;
         void this.#ask(entry);
         continue;
       }
@@ -123,10 +122,10 @@ export class Dispatcher implements CallSink {
     if (state === "deciding") return "its approval function";
     if (state !== "queued") return undefined;
     const { agent } = this.#parts.run;
-    if (!this.#released && !this.#rules.mayStartEarly(entry)) {
+    if (!this.#generationDone && !this.#rules.mayStartEarly(entry)) {
       return agent.toolPolicy.dispatch === "round" ? "dispatch: round" : "generation";
     }
-    if (this.#awaitsWordOn(entry)) return "an open question";
+    if (this.#awaitsAnswerOn(entry)) return "an open question";
     if (this.#hasRoom(entry)) return "an earlier call";
     const running = this.#entries.filter((other) => other.state === "running");
     if (tool.exclusive || running.some((other) => other.tool.exclusive)) return "an exclusive tool";
@@ -149,7 +148,7 @@ export class Dispatcher implements CallSink {
   }
 
   /** `approval: once` asks one question at a time, because the answer may cover the tool's other calls. */
-  #awaitsWordOn({ tool }: CallEntry): boolean {
+  #awaitsAnswerOn({ tool }: CallEntry): boolean {
     return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
   }
 
@@ -269,7 +268,7 @@ export class Dispatcher implements CallSink {
   }
 
   #keepTime(): void {
-    if (!this.#released) return;
+    if (!this.#generationDone) return;
     const { run, onlyAsking } = this.#parts;
     run.onAsking(this.#isOnlyAsking);
     onlyAsking(this.onlyAsking);
