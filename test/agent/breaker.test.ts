@@ -65,7 +65,7 @@ describe("a circuit", () => {
     expect(circuit.state).to.equal("open");
   });
 
-  it("half-open admits one call, whose outcome decides; one that tells nothing leaves room for the next", async () => {
+  it("half-open admits one call whose outcome decides; an abandoned one makes room for the next", async () => {
     const clock = new VirtualClock();
     const told: string[] = [];
     const circuit = own(clock, told);
@@ -139,7 +139,7 @@ describe("the breakers", () => {
     expect(breakers.view("p0").open).to.deep.equal([{ model: "m", state: "open", leftMs: 30_000 }]);
   });
 
-  it("are one for each model; a provider that cannot be reached is so for all of them", () => {
+  it("are separate for each model; an unreachable provider affects all its models", () => {
     const other = { provider: "p0", model: "other" };
     const breakers = new Breakers(new VirtualClock());
     for (let time = 0; time < 5; time++) failing(breakers, { run: `${time}` });
@@ -168,7 +168,7 @@ describe("the breakers", () => {
     expect(breakers.view("p0")).to.deep.equal({ state: "closed", leftMs: 0, open: [] });
   });
 
-  it("count an answer of 5xx half when the request has something of the caller's own, and in full after a stall", () => {
+  it("count a 5xx half when the request has caller-supplied fields, and fully otherwise", () => {
     const unusual = new Breakers(new VirtualClock());
     const details = { status: 500 };
     for (let time = 0; time < 9; time++) failing(unusual, { run: `${time}`, details, unusual: true });

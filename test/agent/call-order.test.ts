@@ -52,7 +52,7 @@ describe("the order of a call's events", () => {
     expect(passes(state, { ...started, attempt: 3 })).to.equal(false);
   });
 
-  it("is not asked of runs that an earlier release wrote", () => {
+  it("is not checked in runs written by an earlier release", () => {
     const other = { ...ready, arguments: { a: 1 } };
     const twice = [round, opened, ready, started, finished, other, { ...started, attempt: 1 }, finished];
     const state = RunState.of(twice.map((body, at) => ({ ...body, run: "r", seq: at + 1, at: 0 }) as RunEvent));

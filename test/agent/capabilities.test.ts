@@ -26,7 +26,7 @@ describe("capabilities of a model", () => {
     expect(names({ clientTools })).to.deep.equal(["p0/m", "p1/m"]);
   });
 
-  it("decide before the run starts whether it may have the run", () => {
+  it("are checked before the run starts", () => {
     const check = (port: Provider, asked: Partial<typeof needs>) =>
       checkCapabilities(port, "p/m", { ...needs, ...asked });
     expect(() => check(portWith({}), { tools: true, vision: true })).not.to.throw();

@@ -25,7 +25,7 @@ describe("the model chain", () => {
 
   const limited = (ms: number) => [say.fail("rate_limited", "slow down", { retryAfterMs: ms })];
 
-  it("gives up at once on a provider that asks for a longer wait than is kept, and names the wait", async () => {
+  it("gives up at once when a provider asks for too long a wait, and names the wait", async () => {
     for (const [asked, longestWait] of [
       [600_000, undefined],
       [60_001, undefined],
@@ -88,7 +88,7 @@ describe("the model chain", () => {
     expect(new Set(waits).size).to.be.above(10);
   });
 
-  it("does not retry what the provider said not to, nor what trying again cannot mend", async () => {
+  it("does not retry when the provider forbids it or a retry cannot help", async () => {
     for (const piece of [say.fail("unavailable", "no", { retry: false }), say.fail("unauthorized")]) {
       const model = new ScriptedModel([[piece], ["never"]]);
       const bench = await run({ model, chain: { retry: { max: 5 } } });
@@ -142,7 +142,7 @@ describe("the model chain", () => {
     expect(retracted.terminal).to.include({ output: "second", type: "run.finished" });
   });
 
-  it("keeps what the last model showed as the partial output: nobody takes over from it", async () => {
+  it("keeps the last model's shown text as the partial output", async () => {
     const broken = (text: string) => new ScriptedModel([[text, say.fail("stream_error")]]);
     const bench = await run({ model: [broken("first"), broken("second")], chain: { failover: "retract" } });
     expect(bench.of("round.retracted")).to.have.length(1);
@@ -179,7 +179,7 @@ describe("the model chain", () => {
     expect(bench.terminal.usage).to.deep.equal({ inputTokens: 1, outputTokens: 2 });
   });
 
-  it("takes a throw that is no VenturiError for a broken plugin", async () => {
+  it("treats an exception that is not a VenturiError as a broken plugin", async () => {
     const model: Provider = {
       capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
       stream: () => {

@@ -58,7 +58,7 @@ const setupOf = (port: Provider, more: Partial<Compaction> = {}): Pick<Setup, "c
 });
 
 describe("compaction by summary", () => {
-  it("replaces the beginning with a summary, keeps the newest messages, and tells what it stands for and cost", async () => {
+  it("replaces the beginning with a summary, keeps the newest messages, and records its range and cost", async () => {
     const small = new Summarizer();
     const model = new ScriptedModel([["blue"]]);
     const bench = await run({ model, session: turns(10), request: { input: { text: "which?" } }, ...setupOf(small) });
@@ -76,7 +76,7 @@ describe("compaction by summary", () => {
     expect(bench.terminal.usage.inputTokens).to.be.greaterThan(100);
   });
 
-  it("is never paid again: not by a later round, not after a crash at any event, not by the next run of the session", async () => {
+  it("is made once: not again by a later round, after a crash at any event, or by the next run of the session", async () => {
     const tools = [tool("look", () => "seen")];
     const script = () => new ScriptedModel([[say.call(0, "look", {})], ["ok"]]);
     const small = new Summarizer();
@@ -102,7 +102,7 @@ describe("compaction by summary", () => {
       .and.not.contain("question 7");
   });
 
-  it("summarizes its own summary, so that a fact survives any number of them", async () => {
+  it("summarizes an earlier summary too, so that facts survive repeated compaction", async () => {
     let session: Message[] = turns(3);
     let asked = 0;
     for (let turn = 0; turn < 40; turn++) {
@@ -136,7 +136,7 @@ describe("compaction by summary", () => {
     }
   });
 
-  it("drops the oldest turns when there is no summary to be had, says why, and asks no second time", async () => {
+  it("drops the oldest turns when summarizing fails, records why, and does not try again", async () => {
     const small = new Summarizer();
     small.fails = 9;
     const model = new ScriptedModel([[say.call(0, "look", {})], ["ok"]]);
@@ -178,7 +178,7 @@ describe("compaction by summary", () => {
     });
   });
 
-  it("is not tried when the tokens that are left would not pay for it", async () => {
+  it("is not tried when the remaining tokens would not suffice", async () => {
     const small = new Summarizer();
     const bench = await run({
       model: new ScriptedModel([["ok"]]),
@@ -258,7 +258,7 @@ describe("results of old rounds", () => {
     expect(whole).to.equal(output(0));
   });
 
-  it("stay readable in the next run of the session, and are told of once", async () => {
+  it("stay readable in the next run of the session, and are reported once", async () => {
     const session = extendSession([], RunState.of((await run(setup())).events));
     const model = new ScriptedModel([[say.call(0, "read_result", { call: "c1", offset: 0, length: 8 }, "r2")], ["ok"]]);
     const bench = await run({ ...setup(), model, session });
@@ -266,7 +266,7 @@ describe("results of old rounds", () => {
     expect(bench.of("context.compacted")).to.deep.equal([]);
   });
 
-  it("of calls that nobody made are not found", async () => {
+  it("of unknown calls are not found", async () => {
     const model = new ScriptedModel([[say.call(0, "read_result", { call: "none", offset: 0 }, "r")], ["ok"]]);
     const bench = await run({ ...setup(), model });
     expect(bench.of("tool.finished")[0]).to.have.nested.property("error.code", "not_found");

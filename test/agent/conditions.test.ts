@@ -126,7 +126,7 @@ describe("a condition on a tool's arguments", () => {
     expect(compileCondition("args == {'a': 1}")({ a: 1 })).to.equal(true);
   });
 
-  it("that is none is refused in words that help", () => {
+  it("that does not compile is refused with a helpful message", () => {
     const refusal = (source: string): VenturiError => {
       try {
         compileCondition(source);

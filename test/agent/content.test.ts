@@ -37,7 +37,7 @@ describe("the store of a run's content", () => {
     },
   ];
 
-  it("keeps what is large under a hash, and gives exactly the same back", async () => {
+  it("stores large content under a hash and reads back exactly the same", async () => {
     const blobs = new MemoryBlobs();
     const kept = await new ContentStore(blobs).keep("r", everything);
     expect(JSON.stringify(kept)).to.have.length.below(JSON.stringify(everything).length / 2);
@@ -60,7 +60,7 @@ describe("the store of a run's content", () => {
     expect(await new ContentStore(blobs).load(kept)).to.deep.equal(everything);
   });
 
-  it("leaves everything as it is when nothing is large, or where there is no place for it", async () => {
+  it("changes nothing when no content is large or there is no blob store", async () => {
     const messages = [user(image(small), result({ images: [image(small)] }), opaque({ a: "b" }))];
     const store = new ContentStore(new MemoryBlobs());
     expect(await store.keep("r", messages)).to.equal(messages);
@@ -70,7 +70,7 @@ describe("the store of a run's content", () => {
     expect(await nowhere.keepOne("r", image(large))).to.deep.equal(image(large));
   });
 
-  it("draws the line after 16 KiB of base64 or text", async () => {
+  it("stores content as a blob only above 16 KiB of base64 or text", async () => {
     const store = new ContentStore(new MemoryBlobs());
     const at = image("a".repeat(limit));
     expect(await store.keepOne("r", at)).to.equal(at);
@@ -151,7 +151,7 @@ describe("the store of a run's content", () => {
 });
 
 describe("looking for content", () => {
-  it("finds images and files, also in results, and texts in what is a vendor's own", () => {
+  it("finds images and files, also in tool results, and texts in vendor parts", () => {
     const isPng = ({ mediaType }: { mediaType: string }) => mediaType === "image/png";
     expect(someContent(image(small), isPng)).to.equal(true);
     expect(someContent(file(small), isPng)).to.equal(false);
@@ -170,7 +170,7 @@ describe("looking for content", () => {
     expect(someText({ type: "reasoning", text: "x" }, isX)).to.equal(false);
   });
 
-  it("goes beside the journal with half a surrogate pair in it, which is read back as what it was stored as", async () => {
+  it("stores a lone surrogate as U+FFFD and reads back what was stored", async () => {
     const blobs = new MemoryBlobs();
     const text = "\ud800lorem ipsum ".repeat(10_000);
     const kept = await new ContentStore(blobs).keep("r", [{ role: "user", parts: [{ type: "text", text }] }]);

@@ -51,7 +51,7 @@ describe("structured output", () => {
     expect(bench.terminal).to.deep.include({ object: { n: 3 }, output: '{"n":3}' });
   });
 
-  it("that was cut by the token limit ends the run so, without an object: asking again would end the same way", async () => {
+  it("cut by the token limit ends the run without an object, because asking again would end the same way", async () => {
     const model = new ScriptedModel([['{"n":', say.done("length")]]);
     const bench = await run({ model, agent: { output } });
     expect(bench.terminal).to.deep.include({ type: "run.finished", finish: "length", output: '{"n":' });
@@ -157,7 +157,7 @@ describe("compaction", () => {
       { role: "assistant", parts: [{ type: "text", text: "a".repeat(size) }] },
     ]);
 
-  it("never parts a call from its result, drops no reasoning of what it keeps, and keeps the last turn", () => {
+  it("never separates a call from its result, keeps reasoning with what it keeps, and keeps the last turn", () => {
     fc.assert(
       fc.property(
         fc.array(turn, { minLength: 1, maxLength: 12 }),
@@ -180,7 +180,7 @@ describe("compaction", () => {
     );
   });
 
-  it("keeps what the system said, and leaves room for the instructions and the tools", () => {
+  it("keeps system messages, and leaves room for instructions and tools", () => {
     const system: Message = { role: "system", parts: [{ type: "text", text: "rules" }] };
     const said = (role: "user" | "assistant"): Message => ({ role, parts: [{ type: "text", text: "x".repeat(392) }] });
     const all = [system, said("user"), said("assistant"), said("user")];

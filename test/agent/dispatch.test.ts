@@ -27,7 +27,7 @@ describe("dispatch", () => {
     expect(bench.terminal).to.include({ finish: "stop" });
   });
 
-  it("saved the time that the tool and the generation had in common, and none when it was taken back", async () => {
+  it("reports the overlap of tool and generation as saved time, and none after a retraction", async () => {
     for (const [toolMs, talkMs, saved] of [
       [300, 1_000, 300],
       [1_000, 300, 300],
@@ -49,13 +49,13 @@ describe("dispatch", () => {
     expect(bench.of("tool.finished")[0]).to.include({ ok: false }).and.not.to.have.property("savedMs");
   });
 
-  it("keeps an effectful tool until the generation has ended well", async () => {
+  it("holds an effectful tool back until the generation has succeeded", async () => {
     const model = new ScriptedModel([[say.call(0, "pay", {}), "more text"], ["ok"]]);
     const bench = await run({ model, tools: [tool("pay", () => "paid", { effect: "effectful" })] });
     expect(bench.types.indexOf("tool.started")).to.be.greaterThan(bench.types.indexOf("generation.finished"));
   });
 
-  it("takes a tool that does not declare its effect for effectful", async () => {
+  it("treats a tool without a declared effect as effectful", async () => {
     const { effect: _, ...undeclared } = tool("pay", () => "paid");
     const bench = await run({ model: new ScriptedModel([[say.call(0, "pay", {}), "x"], ["ok"]]), tools: [undeclared] });
     expect(bench.types.indexOf("tool.started")).to.be.greaterThan(bench.types.indexOf("generation.finished"));

@@ -34,12 +34,12 @@ describe("usage that a provider did not report", () => {
     });
   }
 
-  it("is weaker than any label that came with it", () => {
+  it("is labelled with the weakest source of its figures", () => {
     expect(completeUsage({ source: "reported" }, [], 8)).to.include({ source: "estimated", outputTokens: 2 });
     expect(completeUsage({ source: "reported", inputTokens: 1 }, [], 8)).to.include({ source: "partial" });
   });
 
-  it("is told as estimated when a caller counts a request", async () => {
+  it("is reported as estimated when a caller counts a request", async () => {
     const configFile = folder.write({
       "venturi.yaml": `version: 1
 providers: { demo: { type: simulator, pace: 0 } }

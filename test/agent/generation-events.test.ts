@@ -27,7 +27,7 @@ async function written(batches: readonly (readonly Delta[])[], setup: Partial<Se
 }
 
 describe("the deltas of a generation", () => {
-  it("of one kind and one read are one event, in the order in which they came", async () => {
+  it("of one kind from one network read become one event, in order", async () => {
     expect(
       await written([
         [text("a"), text("b"), reasoning("c"), reasoning("d"), { type: "refusal", text: "e" }, text(""), text("f")],
@@ -67,7 +67,7 @@ describe("the deltas of a generation", () => {
     ]);
   });
 
-  it("of a vendor's own keep their place among the others", async () => {
+  it("from vendor parts keep their place among the others", async () => {
     const activity = (more = {}): Delta => ({ type: "activity", kind: "part", wire: "w", data: { n: 1 }, ...more });
     expect(await written([[text("a"), activity(), text("b"), activity({ keep: true }), done()]])).to.deep.equal([
       { type: "text.delta", round: 1, text: "a" },
@@ -82,7 +82,7 @@ describe("the deltas of a generation", () => {
     expect(bench.of("provider.activity")).to.deep.equal([]);
   });
 
-  it("of several calls at once are told call by call, with ids that are unique in the run", async () => {
+  it("of parallel calls are written call by call, with ids unique in the run", async () => {
     const call = (index: number, more: object): Delta => ({ type: "tool_call", index, ...more });
     const model = new ScriptedModel([
       reads([
@@ -118,7 +118,7 @@ describe("the deltas of a generation", () => {
     expect(bench.types.indexOf("text.delta")).to.be.below(bench.types.indexOf("tool_call.started"));
   });
 
-  it("of a client's tool say so, and its call ends the run", async () => {
+  it("of a client tool are marked as such, and its call ends the run", async () => {
     const clientTools = [{ name: "pick", description: "", parameters: {} }];
     const model = new ScriptedModel([[say.call(0, "pick", { n: 1 })]]);
     const bench = await run({ model, request: { clientTools } });
@@ -170,7 +170,7 @@ describe("the deltas of a generation", () => {
 });
 
 describe("the end of a generation", () => {
-  it("tells finish, raw reason, the vendor's id and model, and the first end counts", async () => {
+  it("records finish, raw reason, the vendor's id and model; the first end counts", async () => {
     const bench = await run({
       model: new ScriptedModel([
         reads(
@@ -204,7 +204,7 @@ describe("the end of a generation", () => {
     expect((await run({ model: model("length"), tools })).of("generation.finished")[0]?.finish).to.equal("length");
   });
 
-  it("that never came is a cut stream; what it cost is told where it is known", async () => {
+  it("that never arrives is a cut stream, reported with its cost if known", async () => {
     class Cut extends ScriptedModel {
       override readonly stream = async function* () {
         yield [text("x".repeat(40))];
@@ -218,7 +218,7 @@ describe("the end of a generation", () => {
     expect(refused.of("generation.failed")[0]).not.to.have.property("usage");
   });
 
-  it("of a model that another one had to stand in for names those that were skipped", async () => {
+  it("after a failover lists the skipped models", async () => {
     const failing = () => [say.fail("unavailable")];
     const first = new ScriptedModel(Array.from({ length: 5 }, failing));
     const { Breakers } = await import("../../src/agent/run/breaker.ts");
@@ -255,7 +255,7 @@ describe("the end of a generation", () => {
 describe("a tool's run", () => {
   const calling = (name = "look", input = {}) => new ScriptedModel([[say.call(0, name, input)], ["end"]]);
 
-  it("saves the time that it overlapped with the generation, and no more", async () => {
+  it("reports as saved exactly the time that overlapped with the generation", async () => {
     const clock = new VirtualClock();
     const model = new ScriptedModel([[say.call(0, "look", {}), say.wait(30)], ["end"]], { clock });
     const look = tool("look", () => new Promise((resolve) => void clock.after(50, () => resolve("seen"))));
@@ -272,7 +272,7 @@ describe("a tool's run", () => {
     expect(quick.of("tool.finished")[0]).not.to.have.property("savedMs");
   });
 
-  it("tells progress as it comes, and no empty one", async () => {
+  it("reports progress as it arrives, except empty text", async () => {
     const look = tool("look", async function* () {
       yield "one";
       yield "";
@@ -301,7 +301,7 @@ describe("a tool's run", () => {
     expect(await output(2, `${half}x`)).to.deep.equal(["too_large", "too_large"]);
   });
 
-  it("is shown as far as its limit allows", async () => {
+  it("is shown up to its output limit", async () => {
     const finished = async (length: number) =>
       (await run({ model: calling(), tools: [tool("look", () => "x".repeat(length))], policy: { maxOutput: 100 } })).of(
         "tool.finished",
@@ -310,7 +310,7 @@ describe("a tool's run", () => {
     expect(await finished(101)).to.include({ shown: 100 });
   });
 
-  it("that fails is a line with its code, reason and time", async () => {
+  it("that fails is logged with code, reason and duration", async () => {
     const { log, line } = recorder();
     const look = tool("look", () => {
       throw new Error("bug");

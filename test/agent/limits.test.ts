@@ -28,7 +28,7 @@ describe("limits", () => {
     expect(bench.terminal).to.have.nested.property("error.code", "max_rounds_exceeded");
   });
 
-  it("a run that needs no further tool is not touched by the limit it reached exactly", async () => {
+  it("a run that reaches the limit exactly and needs no more tools is not affected", async () => {
     const model = new ScriptedModel([...asks(1), ["ok"]]);
     const bench = await run({ model, tools: [look], limits: { maxToolRounds: 1 } });
     expect(bench.terminal).to.include({ finish: "stop", output: "ok" });
@@ -50,7 +50,7 @@ describe("limits", () => {
     expect(bench.of("tool.finished")).to.have.length(bench.of("tool.started").length);
   });
 
-  it("leaves the client's own calls out of account: they are never executed here", async () => {
+  it("does not count client calls, which are never executed here", async () => {
     const clientTools = [{ name: "theirs", description: "", parameters: { type: "object" } }];
     const model = new ScriptedModel([[say.call(0, "theirs", {})]]);
     const limits = { maxToolRounds: 0, maxToolCalls: 0 };
@@ -93,7 +93,7 @@ describe("limits", () => {
     });
   }
 
-  it("what a run produces is counted over its rounds, in tokens too", async () => {
+  it("counts a run's output over all rounds, in tokens too", async () => {
     const wordy = (index: number) => ["x".repeat(2_000), say.call(0, "look", { index })];
     const bytes = await run({
       model: new ScriptedModel([wordy(1), wordy(2), wordy(3)]),
@@ -109,7 +109,7 @@ describe("limits", () => {
     expect(tokens.terminal).to.include({ finish: "max_output" });
   });
 
-  it("estimates the tokens of a provider that tells none", async () => {
+  it("estimates tokens when a provider reports none", async () => {
     const model = new ScriptedModel([["x".repeat(4_000), say.call(0, "look", {})], ["ok"]]);
     const bench = await run({ model, tools: [tool("look", () => "")], limits: { tokens: 900 } });
     expect(bench.terminal).to.include({ finish: "max_tokens" });

@@ -20,7 +20,7 @@ const cut = (text: string, finish: "length" | "content_filter" | "refusal") => (
 });
 
 describe("the beginning of a run", () => {
-  it("tells who asked for what, and nothing that was not given", async () => {
+  it("records who asked for what, without absent fields", async () => {
     const asked = {
       session: "s",
       parent: { run: "p", call: "c", depth: 1 },
@@ -68,7 +68,7 @@ describe("the beginning of a run", () => {
     }
   });
 
-  it("after a restart is a line with the worker and the time nobody worked on it", async () => {
+  it("after a restart is logged with the worker and the idle time", async () => {
     const clock = new VirtualClock();
     const { log, line } = recorder();
     const history = [
@@ -90,7 +90,7 @@ describe("the beginning of a run", () => {
     expect(bench.of("run.started")).to.have.length(1);
   });
 
-  it("that only remembers its input asks no model", async () => {
+  it("that only adds its input to the session asks no model", async () => {
     const bench = await run({ model: new ScriptedModel([]), request: { remember: true } });
     expect(bench.types).to.deep.equal(["run.started", "run.finished"]);
     expect(bench.terminal).to.include({ finish: "stop", output: "" });
@@ -204,7 +204,7 @@ describe("the end of a run", () => {
     expect(left.terminal).to.include({ type: "run.finished", finish: "tool_calls" });
   });
 
-  it("is put off by a message that came meanwhile, which is taken up once", async () => {
+  it("is postponed by a message that arrived meanwhile, which is included once", async () => {
     const gate = deferred();
     const model = new ScriptedModel([["a", say.until(() => gate.promise)], ["b"]]);
     const bench = new Bench({ model });
@@ -279,7 +279,7 @@ describe("the end of a run", () => {
     expect(within.terminal).to.include({ finish: "repeated_calls" });
   });
 
-  it("is a line with the caller's tenant, session and parent, and all tokens", async () => {
+  it("is logged with tenant, session, parent and all tokens", async () => {
     const { log, line } = recorder();
     const usage = { inputTokens: 4, outputTokens: 3, cacheReadTokens: 2, cacheWriteTokens: 1 };
     await run({

@@ -66,7 +66,7 @@ describe("the loop", () => {
     expect(results.map((part) => part.type === "tool_result" && part.output)).to.deep.equal(["slow", "fast"]);
   });
 
-  it("gives a repeated vendor id a name of its own within the run", async () => {
+  it("makes a repeated vendor call id unique within the run", async () => {
     const call = say.call(0, "add", { a: 1, b: 1 }, "functions.add:0");
     const bench = await run({ model: new ScriptedModel([[call], [call], ["ok"]]), tools: [add] });
     const ids = bench.of("tool.started").map((event) => event.idempotencyKey);
@@ -117,7 +117,7 @@ describe("the loop", () => {
     expect(bench.terminal).to.include({ output: "onetwo", rounds: 2 });
   });
 
-  it("tells the model the images of a tool, in the call's own result", async () => {
+  it("sends a tool's images to the model in the call's result", async () => {
     const image = { mediaType: "image/png", data: "AAAA" };
     const model = new ScriptedModel([[say.call(0, "draw", {})], ["ok"]]);
     const bench = await run({ model, tools: [tool("draw", () => new RichOutput("a dot", [image]))] });

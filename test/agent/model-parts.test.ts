@@ -30,7 +30,7 @@ const outputIn = (message: Message | undefined): string | undefined => {
 };
 
 describe("an estimate of tokens", () => {
-  it("is a quarter of the characters, by the kind of each part, and eight for the message", () => {
+  it("is a quarter of the characters, depending on the part, plus eight per message", () => {
     const sized: readonly (readonly [Part, number])[] = [
       [{ type: "text", text: "x".repeat(40) }, 40],
       [{ type: "reasoning", text: "x".repeat(40) }, 40],
@@ -92,7 +92,7 @@ describe("a conversation longer than the context", () => {
     expect(compact(turns, 750, 101).dropped).to.equal(2);
   });
 
-  it("loses whole turns, the oldest first, and says how many messages", () => {
+  it("drops whole turns, oldest first, and reports how many messages", () => {
     const { messages, dropped } = compact(turns, 625 - 1);
     expect(dropped).to.equal(2);
     expect(noticeOf(messages[0])).to.equal(
@@ -135,7 +135,7 @@ describe("a conversation longer than the context", () => {
     expect(compact(kept, 1).messages).to.deep.equal(kept);
   });
 
-  it("loses turns first and then shortens what is left", () => {
+  it("drops turns first and then shortens the rest", () => {
     const output = "y".repeat(4_000);
     const both = [long("user"), long("assistant"), long("user"), answered(output), answered(output)];
     const { messages, dropped } = compact(both, 1_500 / 0.8);
@@ -451,7 +451,7 @@ describe("a request with fields of a vendor's wire", () => {
     expect(fitTo(theirs, own, open).request).to.equal(own);
   });
 
-  it("tells everything that does not arrive: the channel's, the wire's and what the provider ignores, each once", () => {
+  it("reports every field that does not arrive (channel, wire, provider), each once", () => {
     const agent = agentOf({ model: new ScriptedModel([]) });
     const asked = (more = {}) => ({ agent, request: { agent: "a", input: {}, ...more } });
     const foreign = request(native("a", { seed: 1 }));
@@ -497,7 +497,7 @@ describe("counting a request's tokens", () => {
       agent: { instructions: "" },
     });
 
-  it("is the vendor's where it counts, with the whole request and a short timeout", async () => {
+  it("uses the vendor's count if it has one, with the whole request and a short timeout", async () => {
     const seen: unknown[] = [];
     const count = async (request: GenerationRequest, context: object) => {
       seen.push(request.messages, context);
@@ -509,7 +509,7 @@ describe("counting a request's tokens", () => {
     expect((seen[1] as { timeouts: { total: number; firstChunk: number } }).timeouts.total).to.be.at.most(120_000);
   });
 
-  it("is an estimate where it does not, with the tools", async () => {
+  it("is otherwise an estimate that includes the tools", async () => {
     expect(await countInput(agentWith(), asked, around)).to.deep.equal({ tokens: 20, source: "estimated" });
     const failing = () => Promise.reject(new Error("404"));
     expect(await countInput(agentWith(failing), asked, around)).to.deep.equal({ tokens: 20, source: "estimated" });

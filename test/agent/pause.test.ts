@@ -44,7 +44,7 @@ describe("a pause", () => {
 });
 
 describe("a wait that events do not show", () => {
-  it("stands where it was, whatever short ones came before it", () => {
+  it("is recorded at its own time, whatever short waits came before", () => {
     let now = 0;
     const waits = new Waits({ ...systemClock, monotonic: () => now });
     const wait = (ms: number) => {
@@ -78,7 +78,7 @@ describe("what a fork is told by", () => {
     expect(unfinishedIn([...events, finished("tool_failed")])).to.have.length(0);
   });
 
-  it("the resumption that a fork begins with is no takeover, nor is that of a run that waited for an answer", () => {
+  it("neither a fork's first resumption nor that of a run that waited for an answer counts as a takeover", () => {
     const story = new Story();
     story.take(event(1, { type: "run.started", agent: "a", fork: { run: "o", after: 1 } }));
     story.take(event(2, { type: "run.resumed", epoch: 2 }));

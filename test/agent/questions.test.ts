@@ -78,7 +78,7 @@ describe("a question of a tool that runs", () => {
     expect(bench.terminal).to.include({ type: "run.finished", finish: "max_time" });
   });
 
-  it("silence is a no after the agent's approvalTimeout", async () => {
+  it("no answer within the agent's approvalTimeout counts as a denial", async () => {
     const clock = new VirtualClock();
     const model = new ScriptedModel([[say.call(0, "helper", {})], ["ok"]], { clock });
     const bench = new Bench({ model, tools: [asking()], clock, policy: { approvalTimeout: 60_000 } });

@@ -35,7 +35,7 @@ describe("a condition on a tool's arguments", () => {
       expect(refused(when), when).to.include("can never hold");
   });
 
-  it("is taken for arguments that may be there", () => {
+  it("is accepted for arguments that may exist", () => {
     for (const when of [
       "has(args.body.price) && args.body.price > 100",
       "body.price > 100",

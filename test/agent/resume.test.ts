@@ -67,7 +67,7 @@ describe("a run taken up after a crash", () => {
     expect(new Set(resumed.of("tool.started").map(({ idempotencyKey }) => idempotencyKey)).size).to.equal(1);
   });
 
-  it("does not take the word that allowed the first start for one that allows a second", async () => {
+  it("does not use the approval of the first start for a second one", async () => {
     const ran: unknown[] = [];
     const tools = [pay(ran, { approval: "always" })];
     const first = await killedAfter("tool.started", { model: paying(), tools }, (bench) => {
@@ -143,7 +143,7 @@ describe("a run taken up after a crash", () => {
     expect(resumed.of("message.added")).to.have.length(1);
   });
 
-  it("asks for a fitting answer once in all, not once an ownership", async () => {
+  it("asks again for a fitting answer once per run, not once per owner", async () => {
     const agent = { output: { type: "object", required: ["n"] } };
     const { events } = await killedAfter("message.added", { model: new ScriptedModel([["no"]]), agent });
     const model = new ScriptedModel([["still no"]]);

@@ -33,7 +33,7 @@ const started = (bench: Bench) =>
   bench.of("round.started").map(({ model, reason }) => (reason === undefined ? model : `${model}: ${reason}`));
 
 describe("the choice of a model", () => {
-  it("is by the order of the chain, without a reason, when nothing is said", async () => {
+  it("follows the chain's order, without a reason, by default", async () => {
     const { bench } = chainOf([[["one"]], [["two"]]], {});
     expect(started(await bench().run())).to.deep.equal(["p0/m"]);
   });
@@ -77,7 +77,7 @@ describe("the choice of a model", () => {
     expect(await run()).to.equal("p0/m: fastest: not measured lately");
   });
 
-  it("prefers the one with the least under way", async () => {
+  it("prefers the model with the fewest generations in progress", async () => {
     const { bench, clock } = chainOf(times(2, times(9, [say.wait(500), "ok"])), { choose: "leastBusy" });
     const runs = [0, 1, 2, 3].map((n) => bench({ run: `run-${n}` }).run());
     await clock.advance(500);
@@ -197,7 +197,7 @@ describe("a hedge", () => {
     expect(done.of("generation.finished")[0]?.hedged).to.include({ model: "p1/m", attempt: 2 });
   });
 
-  it("leaves it to the other when one fails, and fails over when both do", async () => {
+  it("uses the other model when one fails, and fails over when both do", async () => {
     const first = chainOf([[[say.wait(3_000), say.fail("unavailable")]], [[say.wait(3_000), "two"]]], hedged);
     const one = first.bench().run();
     await first.clock.advance(6_000);

@@ -35,7 +35,7 @@ describe("a provider that fails", () => {
     });
   });
 
-  it("is asked again after what it said, up to a minute, or after half a second that doubles up to eight", async () => {
+  it("is retried after its retry-after, up to a minute, or after 0.5 s doubling up to 8 s", async () => {
     const waits = async (details: Record<string, unknown> | undefined, max: number) => {
       const failing = Array.from({ length: max }, () => [say.fail("unavailable", "down", details)]);
       const clock = new VirtualClock();
@@ -57,7 +57,7 @@ describe("a provider that fails", () => {
     for (const [tries, wait] of grown.entries()) expect(wait).to.be.within(375 * 2 ** tries, 500 * 2 ** tries);
   });
 
-  it("is not asked again where it says that this is no use, though the code would allow it", async () => {
+  it("is not retried when it says so, even if the code is retryable", async () => {
     const bench = await run({
       model: new ScriptedModel([[say.fail("rate_limited", "no credit", { retry: false })], ["never"]]),
       chain: { retry: { max: 3 } },
@@ -66,7 +66,7 @@ describe("a provider that fails", () => {
     expect(bench.of("generation.failed")).to.have.length(1);
   });
 
-  it("with the operator's key or account is not blamed on the caller", async () => {
+  it("because of the operator's key or account is not blamed on the caller", async () => {
     for (const code of ["unauthorized", "forbidden", "not_found"] as const) {
       const { terminal } = await run({ model: new ScriptedModel([[say.fail(code, "no such key")]]) });
       expect(terminal).to.have.deep.nested.property("error.code", "llm_error");
@@ -135,7 +135,7 @@ describe("a running tool", () => {
     expect(seen[1]).not.to.have.property("session");
   });
 
-  it("has no output for nothing, JSON for values, and fails for what JSON cannot say", async () => {
+  it("outputs nothing for undefined, JSON for values, and fails for values JSON cannot express", async () => {
     const output = async (value: unknown) =>
       (
         await run({
@@ -288,7 +288,7 @@ describe("arguments that arrive in unusual ways", () => {
   };
   const done: Delta = { type: "done", finish: "tool_calls" };
 
-  it("before the name are told with it", async () => {
+  it("before the name are written together with it", async () => {
     expect(
       await pieces(call({ id: "c", arguments: '{"a"' }), call({ name: "look", arguments: ":1}" }), done),
     ).to.deep.equal({
@@ -298,7 +298,7 @@ describe("arguments that arrive in unusual ways", () => {
     });
   });
 
-  it("as a whole after the pieces add nothing, or what is new", async () => {
+  it("complete after the fragments add nothing, or only what is new", async () => {
     const start = call({ id: "c", name: "look", arguments: '{"a"' });
     expect(
       await pieces(start, call({ arguments: ":1}" }), call({ arguments: '{"a":1}', replace: true }), done),
@@ -362,7 +362,7 @@ describe("a run that is taken away", () => {
     expect(bench.types.at(-1)).to.equal("approval.requested");
   });
 
-  it("waiting for a person survives a shutdown, parked or given back, and nothing else", async () => {
+  it("waiting for a person survives a shutdown, parked or released; other runs do not", async () => {
     const asking = tool("look", () => "seen", { effect: "effectful", approval: "always" });
     const interrupted = async (code: "shutting_down" | "stream_interrupted", parkAfter?: number) => {
       const model = new ScriptedModel([[say.call(0, "look", {})], ["end"]]);

@@ -233,7 +233,7 @@ describe("the state of a run, folded from its events", () => {
     ).to.equal(0);
   });
 
-  it("knows open approvals, their outcome and what was allowed", () => {
+  it("knows open approvals, their outcomes and allowed tools", () => {
     const open = after(start, round(), ready("a"), asked("a"));
     expect(open.round?.inOrder[0]).to.include({ approval: "requested", approvalAt: 40 });
     const yes = after(start, round(), ready("a"), asked("a"), answered("a", true, { signal: 7 }));

@@ -109,7 +109,7 @@ describe("a JSON Schema", () => {
     for (const loop of loops) expect(refusal(loop), JSON.stringify(loop)).to.match(/leads back to itself/);
   });
 
-  it("is refused past its limits, and where a keyword is none", () => {
+  it("is refused past its limits, and for malformed keywords", () => {
     let deep: Schema = {};
     for (let level = 0; level < 100; level++) deep = level % 2 ? { not: deep } : { properties: { a: deep } };
     expect(refusal(deep)).to.match(/nested deeper/);

@@ -13,7 +13,7 @@ const script = () => [
 const look = tool("look", () => "there");
 
 describe("a scripted model", () => {
-  it("plays a provider that does not stream, with the same events but for their pieces", async () => {
+  it("plays a provider that does not stream, with the same events except deltas", async () => {
     const whole = new ScriptedModel(script(), { streaming: false });
     expect(whole.stream).to.equal(undefined);
     expect(whole.capabilities.streaming).to.equal(false);

@@ -14,7 +14,7 @@ describe("what a run adds to its session", () => {
     expect(sessionOf(bench).map(({ role }) => role)).to.deep.equal(["user", "assistant", "tool", "assistant"]);
   });
 
-  it("goes on without calls that the client has not answered, and with those it has", async () => {
+  it("excludes calls the client has not answered, and includes those it has", async () => {
     const clientTools = [{ name: "theirs", description: "", parameters: { type: "object" } }];
     const script = [say.reasoning("hm"), say.call(0, "look", {}), say.call(1, "theirs", {})];
     const tools = [tool("look", () => "a tree")];
@@ -41,13 +41,13 @@ describe("what a run adds to its session", () => {
     expect(continuedBy(alone, [])).to.have.length(1);
   });
 
-  it("has the partial text of a run that failed, without the calls it did not get to", async () => {
+  it("includes a failed run's partial text, without calls that were never made", async () => {
     const model = new ScriptedModel([["half", say.call(0, "pay", {}), say.fail("llm_error")]]);
     const bench = await run({ model, tools: [tool("pay", () => "", { effect: "effectful" })] });
     expect(sessionOf(bench).at(-1)).to.deep.equal({ role: "assistant", parts: [{ type: "text", text: "half" }] });
   });
 
-  it("does not offer to read on in a result whose run is over", async () => {
+  it("does not offer read_result for results of an ended run", async () => {
     const model = new ScriptedModel([[say.call(0, "long", {})], ["ok"]]);
     const bench = await run({ model, tools: [tool("long", () => "x".repeat(50), { maxOutput: 10 })] });
     const told = JSON.stringify(model.requests[1]?.messages);
@@ -57,7 +57,7 @@ describe("what a run adds to its session", () => {
       .and.not.to.contain("read_result");
   });
 
-  it("gives the next run ids that it must not use again", async () => {
+  it("reserves its call ids for the next run", async () => {
     const script = () => new ScriptedModel([[say.call(0, "look", {}, "call_0")], ["ok"]]);
     const tools = [tool("look", () => "")];
     const first = await run({ model: script(), tools });

@@ -89,7 +89,7 @@ describe("a request's limits", () => {
     expect(lowerLimits(open, {})).to.deep.equal(open);
   });
 
-  it("that are none are refused by their name", () => {
+  it("that do not exist are refused by name", () => {
     for (const [asked, path] of [
       [{ maxToolRounds: -1 }, "maxToolRounds"],
       [{ maxToolCalls: 1.5 }, "maxToolCalls"],
@@ -265,7 +265,7 @@ describe("an agent's inputs", () => {
     });
   });
 
-  it("stand in for their names in the instructions", () => {
+  it("replace their placeholders in the instructions", () => {
     const taker = agent({ inputs, instructions: "{{city}} for {{ days }} days, {{toString}}{{}}" });
     expect(instructionsFor(taker, { text: "", variables: { city: "Bonn", days: 3 } })).to.equal(
       "Bonn for 3 days, {{toString}}{{}}",
@@ -333,7 +333,7 @@ describe("a run's context", () => {
     expect(failed).to.include({ op: "agent.context", code: "plugin_failed" });
   });
 
-  it("is disposed last first, whatever fails, and made anew afterwards", async () => {
+  it("is disposed in reverse order, whatever fails, and created again afterwards", async () => {
     const order: string[] = [];
     const made = {
       a: { [Symbol.dispose]: () => void order.push("a") },
@@ -456,7 +456,7 @@ describe("a chain of hooks", () => {
     });
   });
 
-  it("tells a denial from a broken plugin, and one that takes too long", async () => {
+  it("distinguishes a denial from a broken plugin and from one that takes too long", async () => {
     const denied = await chain({
       beforeRun: () => {
         throw new VenturiError("x", "forbidden", "no");

@@ -6,7 +6,7 @@ import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";
 
 describe("the order of calls", () => {
-  it("is theirs when they start: none overtakes one that waits for room", async () => {
+  it("is kept when they start: none overtakes one that waits for capacity", async () => {
     const first = deferred();
     const starts: string[] = [];
     const tools = [
@@ -25,7 +25,7 @@ describe("the order of calls", () => {
     expect(starts).to.deep.equal(["call-slow-0", "call-alone-1", "call-quick-2", "call-quick-3"]);
   });
 
-  it("is theirs with one at a time, too", async () => {
+  it("is kept with a concurrency of one too", async () => {
     const starts: number[] = [];
     const tools = [tool("look", ({ index }) => void starts.push(Number(index)))];
     const calls = Array.from({ length: 8 }, (_, index) => say.call(index, "look", { index }));
@@ -33,7 +33,7 @@ describe("the order of calls", () => {
     expect(starts).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it("is theirs in what the model gets back, whichever was sealed or finished first", async () => {
+  it("is kept in the results for the model, whichever finished first", async () => {
     const model = new ScriptedModel([
       [
         { deltas: [{ type: "tool_call", index: 0, id: "a", name: "look", arguments: '{"at":' }] },

@@ -36,7 +36,7 @@ describe("a provider that misbehaves", () => {
     expect(bench.terminal).to.have.nested.property("error.code", "stream_interrupted");
   });
 
-  it("by talking for ever without waiting is ended by the run's time", async () => {
+  it("by streaming forever without awaiting is ended by the run's time limit", async () => {
     const model = provider(async function* () {
       for (;;) yield [{ type: "text", text: "x" }];
     });
@@ -44,7 +44,7 @@ describe("a provider that misbehaves", () => {
     expect(bench.terminal).to.include({ finish: "max_time" });
   });
 
-  it("by speaking after its done loses nothing, and by failing after it has failed", async () => {
+  it("by sending deltas after done, or failing twice, changes nothing", async () => {
     const done: Delta = { type: "done", finish: "stop" };
     const late = await run({ model: new ScriptedModel([["a", { deltas: [done] }, "b"]]) });
     expect(late.terminal).to.include({ output: "ab", finish: "stop" });
@@ -69,7 +69,7 @@ describe("a provider that misbehaves", () => {
     expect(bench.terminal).to.include({ finish: "max_rounds", rounds: 3 });
   });
 
-  it("by rejecting a whole answer that nobody came to read leaves no rejection unheard", async () => {
+  it("by rejecting an answer that nobody reads causes no unhandled rejection", async () => {
     const model: Provider = {
       capabilities: { ...capabilities, streaming: false },
       generate: (_request, { signal }: GenerationContext) =>
@@ -221,7 +221,7 @@ describe("a tool that misbehaves", () => {
     expect(bench.of("tool.finished").map(({ error }) => error?.code)).to.deep.equal(["tool_failed", "tool_failed"]);
   });
 
-  it("by telling progress after the run is another worker's does no harm", async () => {
+  it("by reporting progress after another worker took the run changes nothing", async () => {
     let progress: (text: string) => void = () => {};
     const talker = tool("talker", (_, context) => {
       progress = context.progress;

@@ -13,7 +13,7 @@ const sent = async (setup: Omit<Setup, "model">, script: ConstructorParameters<t
 };
 
 describe("a run's limit of tokens", () => {
-  it("of ten is not exceeded: nothing is sent", async () => {
+  it("of ten tokens is never exceeded: nothing is sent", async () => {
     for (const request of [text(2_400), text(10), {}]) {
       const { bench, requests } = await sent({ limits: { tokens: 10 }, request });
       expect(requests).to.have.length(0);
@@ -114,7 +114,7 @@ describe("a model's context", () => {
     }
   });
 
-  it("counts what a client says in a vendor's words, wherever it says it", async () => {
+  it("counts native fields of the client wherever they are", async () => {
     const native = { wire: "w", fields: { more: "y".repeat(300_000) } };
     const said = (more: object): NonNullable<Setup["request"]> => ({
       input: { messages: [{ role: "user", parts: [{ type: "text", text: "Hi", ...more }] }] },
@@ -142,7 +142,7 @@ describe("a model's context", () => {
     expect(requests).to.have.length(1);
   });
 
-  it("holds instructions and tools that alone do not fit back as well", async () => {
+  it("also refuses instructions and tools that alone do not fit", async () => {
     const long = "y".repeat(40_000);
     for (const setup of [
       { agent: { instructions: long } },

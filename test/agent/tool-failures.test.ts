@@ -99,7 +99,7 @@ describe("tool failures are reported to the model and do not end the run", () =>
     expect(result?.output).to.contain("tool_failed");
   });
 
-  it("stand in the logs with their codes and reasons, without arguments or outputs", async () => {
+  it("are logged with codes and reasons, without arguments or outputs", async () => {
     const warned: unknown[] = [];
     const logger = { ...silentLog, warn: (message: string, fields?: object) => void warned.push([message, fields]) };
     const model = new ScriptedModel([[say.call(0, "nothing", { key: "k" }), say.call(1, "broken", {})], ["ok"]]);
@@ -121,7 +121,7 @@ describe("tool failures are reported to the model and do not end the run", () =>
     expect(bench.terminal).to.have.nested.property("error.code", "tool_failed");
   });
 
-  it("a late result of a tool left behind changes nothing", async () => {
+  it("a late result of an abandoned tool changes nothing", async () => {
     let finish: (value: string) => void = () => {};
     const late = tool(
       "late",
