@@ -152,10 +152,10 @@ export class Loop {
 
   /** Pauses between rounds, where no work is lost. A paused run is parked; its next owner checks here whether it may continue. */
   async #pauseIfAsked(): Promise<void> {
-    const { state } = this.#run;
+    const { state, parts } = this.#run;
     // A request that arrives while a step is being stored counts as seen, so handle it here: parked without it, the run would never be
     // woken.
-    await this.#pauseWithAgent();
+    if ((parts.agentPause?.() !== undefined) !== state.agentPaused) await this.#pauseWithAgent();
     for (let request = this.#pauseRequest; request !== undefined; request = this.#pauseRequest) {
       this.#pauseRequest = undefined;
       const { paused, reason, ...said } = request;

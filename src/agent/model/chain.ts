@@ -80,8 +80,9 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
     }
     const reason = routing === undefined || last === undefined ? turn.reason : last.message;
     const others = routing?.hedgeAfter === undefined ? [] : queue.map((each) => each.target);
-    const given = { round, target, breaker, skipped: skipped.splice(0), chain, reason, others };
-    const failure = await tryTarget(run, { ...given, patience: turn.wait === undefined ? patience : longestWait(run) });
+    const longest = turn.wait === undefined ? patience : longestWait(run);
+    const given = { round, target, breaker, skipped: skipped.splice(0), chain, reason, others, patience: longest };
+    const failure = await tryTarget(run, given);
     if (failure === undefined) return;
     last = failure.error;
     asked = target;

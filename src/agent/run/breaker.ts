@@ -9,6 +9,9 @@ const ofOneTenant = 0.6;
 /** How many tenants with failures are remembered per breaker. */
 const mostTenants = 1_000;
 
+/** Below this many tenants, circuits without failures are kept too. */
+const fewTenants = 16;
+
 /** The circuits of one model, or of one provider's connections: a shared one, and one per tenant with failures. */
 class Breaker {
   readonly #clock: Clock;
@@ -74,8 +77,9 @@ class Breaker {
     return circuit;
   }
 
+  /** A few stay: otherwise every call of the only tenant would create its circuit again. */
   #forget(tenant: string): void {
-    if (this.#tenants.get(tenant)?.idle) this.#tenants.delete(tenant);
+    if (this.#tenants.size > fewTenants && this.#tenants.get(tenant)?.idle) this.#tenants.delete(tenant);
   }
 
   /** Skips circuits with calls in progress, whose count would be lost. */

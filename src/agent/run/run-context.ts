@@ -132,9 +132,10 @@ export class RunContext {
   /** Activates the agent that the run was last handed to, with its context and hooks. */
   async activate(): Promise<void> {
     const name = this.state.active?.agent ?? this.parts.agent.name;
+    const before = { agent: this.agent, context: this.context };
     if (name !== this.agent.name) this.agent = this.agentNamed(name);
     this.context = await this.live.of(this.agent);
-    this.hooks = this.#hooksOf(this.agent);
+    if (this.agent !== before.agent || this.context !== before.context) this.hooks = this.#hooksOf(this.agent);
   }
 
   /** Another agent of the run, under the limits of the agent it was started with. */

@@ -10,6 +10,12 @@ interface Wait {
   since: number;
 }
 
+interface Finished extends Wait {
+  ms: number;
+  /** Of several short waits. */
+  readonly isSum: boolean;
+}
+
 export interface WaitsOf {
   /** Why the journal could not be written since that time, if so. */
   readonly trouble?: (since: number) => string | undefined;
@@ -25,9 +31,12 @@ export class Waits {
   readonly #stalls: Stalls;
   readonly #trouble: (since: number) => string | undefined;
   readonly #tenant: string | undefined;
-  readonly #open = new Set<Wait>();
+  /** Open waits, oldest first. */
+  readonly #open: Wait[] = [];
   /** Finished waits not yet reported. Short ones are summed per cause, with `since` of the first. */
-  readonly #due = new Map<string, Wait & { ms: number }>();
+  #due: Finished[] = [];
+  /** Some of them are to be reported: every step asks, and hardly any has one. */
+  #isDue = false;
   #stallsSeen: number;
 
   constructor(clock: Clock, stalls: Stalls = noStalls, { trouble = () => undefined, tenant }: WaitsOf = {}) {
@@ -40,31 +49,47 @@ export class Waits {
 
   /** Returns a function that ends the wait. */
   begin(part: TimePart, name = ""): () => void {
-    const wait = { part, name, since: this.#clock.monotonic() };
-    this.#open.add(wait);
-    return () => {
-      if (!this.#open.delete(wait)) return;
-      this.#add(wait);
-    };
+    const wait = this.#begin(part, name);
+    return () => this.#end(wait);
   }
 
   async during<T>(part: TimePart, name: string, work: Promise<T>): Promise<T> {
-    const end = this.begin(part, name);
+    const wait = this.#begin(part, name);
     try {
       return await work;
     } finally {
-      end();
+      this.#end(wait);
     }
+  }
+
+  #begin(part: TimePart, name: string): Wait {
+    const wait = { part, name, since: this.#clock.monotonic() };
+    this.#open.push(wait);
+    return wait;
+  }
+
+  /** Has no effect the second time. */
+  #end(wait: Wait): void {
+    const place = this.#open.lastIndexOf(wait);
+    if (place < 0) return;
+    this.#open.splice(place, 1);
+    this.#add(wait);
   }
 
   /** Records a wait from before this owner claimed the run. `since`: monotonic ms. */
   past(part: TimePart, name: string, { since, ms }: { readonly since: number; readonly ms: number }): void {
-    this.#due.set(`${part} ${name} ${since}`, { part, name, since, ms });
+    const known = this.#due.findIndex(
+      (each) => each.part === part && each.name === name && each.since === since && !each.isSum,
+    );
+    const wait = { part, name, since, ms, isSum: false };
+    if (known < 0) this.#due.push(wait);
+    else this.#due[known] = wait;
+    if (isTold(wait)) this.#isDue = true;
   }
 
   /** The most recently started wait that is still open. */
   get current(): { readonly part: TimePart; readonly name: string; readonly ms: number } | undefined {
-    const last = [...this.#open].at(-1);
+    const last = this.#open.at(-1);
     return last && { part: last.part, name: this.#nameOf(last), ms: this.#clock.monotonic() - last.since };
   }
 
@@ -76,23 +101,26 @@ export class Waits {
       this.#add(wait);
       wait.since = since;
     }
-    for (const stall of this.#stalls.since?.(this.#stallsSeen) ?? []) {
+    const stalls = this.#stalls.since?.(this.#stallsSeen);
+    if (stalls !== undefined && stalls.length > 0) this.#addStalls(stalls);
+    if (!this.#isDue) return;
+    this.#isDue = false;
+    const told = this.#due.filter(isTold);
+    this.#due = this.#due.filter((wait) => !isTold(wait));
+    const waited: Waited[] = told.map(({ part, name, since, ms }) => ({
+      for: part,
+      ...(name === "" ? {} : { name }),
+      from: Math.round(since + offset),
+      ms: Math.round(ms),
+    }));
+    if (waited.length > 0) body.waited = waited;
+  }
+
+  #addStalls(stalls: readonly PastStall[]): void {
+    for (const stall of stalls) {
       this.#stallsSeen = stall.order;
       this.past(stall.part, this.#blamed(stall), { since: stall.from, ms: stall.ms });
     }
-    if (this.#due.size === 0) return;
-    const waited: Waited[] = [];
-    for (const [key, { part, name, since, ms }] of this.#due) {
-      if (ms < noticeable && part !== "blocked") continue;
-      this.#due.delete(key);
-      waited.push({
-        for: part,
-        ...(name === "" ? {} : { name }),
-        from: Math.round(since + offset),
-        ms: Math.round(ms),
-      });
-    }
-    if (waited.length > 0) body.waited = waited;
   }
 
   /** Names the culprit only to its own tenant. */
@@ -114,8 +142,13 @@ export class Waits {
     const ms = this.#clock.monotonic() - since;
     // A noticeable wait is recorded at its own time; summed short ones have none.
     if (ms >= noticeable) return this.past(part, name, { since, ms });
-    const due = this.#due.get(`${part} ${name}`);
-    if (due === undefined) this.#due.set(`${part} ${name}`, { part, name, since, ms });
-    else due.ms += ms;
+    let due = this.#due.find((each) => each.isSum && each.part === part && each.name === name);
+    if (due === undefined) {
+      due = { part, name, since, ms, isSum: true };
+      this.#due.push(due);
+    } else due.ms += ms;
+    if (isTold(due)) this.#isDue = true;
   }
 }
+
+const isTold = ({ part, ms }: Finished): boolean => ms >= noticeable || part === "blocked";

@@ -32,7 +32,7 @@ export const bothGrants = (left: NativeGrants = {}, right: NativeGrants = {}): N
 });
 
 const bothNames = (left: Names = [], right: Names = []): "all" | readonly string[] =>
-  left === "all" || right === "all" ? "all" : [...left, ...right];
+  left === "all" || right === "all" ? "all" : right.length === 0 ? left : [...left, ...right];
 
 /** Whether the configuration opens a field or content type of this name. */
 export const isNativeOpen = ({ native }: NativeGrants, name: string): boolean =>

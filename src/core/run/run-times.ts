@@ -35,10 +35,11 @@ export class RunTimes {
   #charged = 0;
   #attempt: Generating | undefined;
   #backoff: string | undefined;
-  #running = new Map<string, string>();
-  #asking = new Map<string, string>();
+  /** Made when needed: most runs need none of the three. */
+  #running: Map<string, string> | undefined;
+  #asking: Map<string, string> | undefined;
   /** What is paused: "" for the run, or the agent. */
-  #paused = new Set<string>();
+  #paused: Set<string> | undefined;
   /** For a fork: its own first event. Events before it are copies, so nothing was down then. */
   #ownFrom: number | undefined;
   readonly #createdAt: number | undefined;
@@ -82,12 +83,12 @@ export class RunTimes {
   get now(): Charged {
     const attempt = this.#attempt;
     if (attempt) return { part: attempt.begun ? "providerStream" : "providerWait", name: attempt.model };
-    const working = this.#running.size === 0 ? undefined : this.#working();
+    const working = this.#working();
     if (working !== undefined) return { part: "tool", name: working };
-    const [question] = this.#asking.values();
+    const question = this.#asking?.values().next().value;
     if (question !== undefined) return { part: "approval", name: question };
     if (this.#backoff !== undefined) return { part: "backoff", name: this.#backoff };
-    const [paused] = this.#paused;
+    const paused = this.#paused?.values().next().value;
     if (paused !== undefined) return { part: "paused", name: paused };
     return { part: "runtime", name: "" };
   }
@@ -110,9 +111,9 @@ export class RunTimes {
     copy.#charged = this.#charged;
     copy.#attempt = this.#attempt && { ...this.#attempt };
     copy.#backoff = this.#backoff;
-    copy.#running = new Map(this.#running);
-    copy.#asking = new Map(this.#asking);
-    copy.#paused = new Set(this.#paused);
+    copy.#running = this.#running && new Map(this.#running);
+    copy.#asking = this.#asking && new Map(this.#asking);
+    copy.#paused = this.#paused && new Set(this.#paused);
     copy.#ownFrom = this.#ownFrom;
     return copy;
   }
@@ -216,36 +217,39 @@ export class RunTimes {
         return this.#endAttempt();
       case "run.resumed":
         this.#endAttempt();
-        this.#running.clear();
+        this.#running = undefined;
         this.#backoff = undefined;
         return;
       case "tool.started":
+        this.#running ??= new Map();
         this.#running.set(event.call ?? "", event.name ?? "");
         return;
       case "tool.finished":
-        this.#running.delete(event.call ?? "");
+        this.#running?.delete(event.call ?? "");
         return;
       case "approval.requested":
       case "question.asked":
+        this.#asking ??= new Map();
         this.#asking.set(event.call ?? "", event.name ?? "");
         return;
       case "approval.resolved":
       case "question.answered":
-        this.#asking.delete(event.call ?? "");
+        this.#asking?.delete(event.call ?? "");
         return;
       case "run.paused":
+        this.#paused ??= new Set();
         this.#paused.add(pausedName(event.agent));
         return;
       case "run.continued":
-        this.#paused.delete(pausedName(event.agent));
+        this.#paused?.delete(pausedName(event.agent));
         return;
       case "run.finished":
       case "run.failed":
-        this.#paused.clear();
+        this.#paused = undefined;
         this.#endAttempt();
         this.#backoff = undefined;
-        this.#running.clear();
-        this.#asking.clear();
+        this.#running = undefined;
+        this.#asking = undefined;
     }
   }
 
@@ -275,6 +279,7 @@ export class RunTimes {
 
   /** Names of the tools that run and do not ask; undefined if there are none. */
   #working(): string | undefined {
+    if (!this.#running?.size) return undefined;
     const names = new Set<string>();
     for (const [call, name] of this.#running) if (!this.#isAsking(call)) names.add(name);
     return names.size === 0 ? undefined : [...names].join(", ");
@@ -282,7 +287,8 @@ export class RunTimes {
 
   /** A running tool's questions have ids that begin with its call id. */
   #isAsking(call: string): boolean {
-    for (const asked of this.#asking.keys()) if (asked === call || asked.startsWith(`${call}.`)) return true;
+    if (this.#asking !== undefined)
+      for (const asked of this.#asking.keys()) if (asked === call || asked.startsWith(`${call}.`)) return true;
     return false;
   }
 }

@@ -16,6 +16,7 @@ const pressureWindow = 1_000;
 
 const recently = 10_000;
 const mostRecent = 200;
+const none: readonly PastStall[] = [];
 
 export interface Stall {
   readonly part: PastStall["part"];
@@ -110,7 +111,7 @@ export class EventLoopMonitor implements Stalls {
   since(order: number): readonly PastStall[] {
     // This timer may fire after those that the stall delayed.
     if (this.#timer !== undefined && this.#clock.monotonic() - this.#expected >= threshold) this.look();
-    return this.#recent.filter((stall) => stall.order > order);
+    return order >= this.#order ? none : this.#recent.filter((stall) => stall.order > order);
   }
 
   /** Called by the timer. */

@@ -20,13 +20,15 @@ export class Deadlines {
   readonly #expired: (error: VenturiError) => void;
   readonly #total: NodeJS.Timeout;
   #phase: NodeJS.Timeout | undefined;
+  #limit: Phase = "connect";
+  #quietSince: (() => number | undefined) | undefined;
   #askedAt = 0;
 
   constructor(op: string, timeouts: Timeouts, expired: (error: VenturiError) => void) {
     this.#op = op;
     this.#timeouts = timeouts;
     this.#expired = expired;
-    this.#total = this.#start("total");
+    this.#total = timer(this.#onTotal, timeouts.total);
   }
 
   /**
@@ -35,13 +37,11 @@ export class Deadlines {
    */
   enter(phase: Phase, quietSince?: () => number | undefined): void {
     clearTimeout(this.#phase);
+    this.#limit = phase;
+    this.#quietSince = quietSince;
     if (phase === "firstChunk") this.#askedAt = performance.now();
-    const wait = phase === "firstToken" ? timeLeft(this.#askedAt, this.#limit(phase)) : undefined;
-    this.#phase = this.#start(phase, quietSince, wait);
-  }
-
-  #limit(limit: keyof Timeouts): number {
-    return this.#timeouts[limit] ?? this.#timeouts.firstChunk;
+    const ms = this.#msOf(phase);
+    this.#phase = timer(this.#onPhase, phase === "firstToken" ? timeLeft(this.#askedAt, ms) : ms);
   }
 
   stop(): void {
@@ -50,22 +50,27 @@ export class Deadlines {
     this.#phase = undefined;
   }
 
-  #start(limit: keyof Timeouts, quietSince?: () => number | undefined, wait?: number): NodeJS.Timeout {
-    const ms = this.#limit(limit);
-    const again = (expired: () => void) => {
-      const left = quietSince === undefined ? 0 : timeLeft(quietSince(), ms);
-      if (left > 0) this.#phase = this.#start(limit, quietSince, left);
-      else expired();
-    };
-    const expire = () => this.#expired(this.#error(limit, ms));
-    const onTime = () =>
-      again(() => {
-        if (limit === "total") return expire();
-        // If this process itself stalled, unread bytes are waiting; they are read before the immediate runs.
-        const phase = this.#phase;
-        setImmediate(() => this.#phase === phase && again(expire));
-      });
-    return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers immediately.
+  #msOf(limit: Phase): number {
+    return this.#timeouts[limit] ?? this.#timeouts.firstChunk;
+  }
+
+  readonly #onTotal = (): void => this.#expired(this.#error("total", this.#timeouts.total));
+
+  readonly #onPhase = (): void => {
+    if (this.#heard()) return;
+    // If this process itself stalled, unread bytes are waiting; they are read before the immediate runs.
+    const phase = this.#phase;
+    setImmediate(() => {
+      if (this.#phase !== phase || this.#heard()) return;
+      this.#expired(this.#error(this.#limit, this.#msOf(this.#limit)));
+    });
+  };
+
+  /** Waits on if the server was heard from meanwhile. */
+  #heard(): boolean {
+    const left = this.#quietSince === undefined ? 0 : timeLeft(this.#quietSince(), this.#msOf(this.#limit));
+    if (left > 0) this.#phase = timer(this.#onPhase, left);
+    return left > 0;
   }
 
   #error(limit: keyof Timeouts, ms: number): VenturiError {
@@ -74,6 +79,9 @@ export class Deadlines {
     return new VenturiError(this.#op, code, message, { details: { timeout: key, ms } });
   }
 }
+
+/** Node fires longer timers immediately. */
+const timer = (callback: () => void, ms: number): NodeJS.Timeout => setTimeout(callback, Math.min(ms, 2 ** 31 - 1));
 
 /** Time left of `ms` since the server was last heard from. A timer may fire a fraction of a millisecond early. */
 function timeLeft(quietSince: number | undefined, ms: number): number {
