@@ -168,7 +168,7 @@ describe("the breakers", () => {
     expect(breakers.view("p0")).to.deep.equal({ state: "closed", leftMs: 0, open: [] });
   });
 
-  it("count a 5xx half when the request has caller-supplied fields, and fully otherwise", () => {
+  it("count a 5xx half when the request has caller-supplied fields, and fully even after a stall of this process", () => {
     const unusual = new Breakers(new VirtualClock());
     const details = { status: 500 };
     for (let time = 0; time < 9; time++) failing(unusual, { run: `${time}`, details, unusual: true });

@@ -87,7 +87,7 @@ describe("an approval inside a called agent", function () {
     return (await json(`/v1/runs/${run}`)).body;
   };
 
-  it("makes all three runs wait, is listed once, and is answered at the first run; waiting outlasts the tools' timeouts", async () => {
+  it("makes all three runs wait, is listed once, and is answered at the first run; the wait does not count against tool timeouts", async () => {
     const run = await started();
     await asked(run);
     await new Promise((resolve) => setTimeout(resolve, 1_100)); // longer than the tools' timeouts

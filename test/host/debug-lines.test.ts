@@ -142,7 +142,7 @@ describe("debug lines of tool calls", () => {
     expect(await linesOf(run)).to.deep.equal([]);
   });
 
-  it("cost nothing when they are off: nothing watches the run", async () => {
+  it("cost nothing when they are off", async () => {
     let reads = 0;
     const { log } = collected("warn");
     const watched: Log = {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { LineWriter } from "../../src/host/system/line-writer.ts";
 
-describe("a writer of lines to a pipe that does not block", () => {
+describe("a line writer on a non-blocking pipe", () => {
   let folder: string;
   let pipe: number;
   beforeEach(() => {
@@ -30,7 +30,7 @@ describe("a writer of lines to a pipe that does not block", () => {
   };
   const lines = Array.from({ length: 2_000 }, (_, number) => `${number} ${"ä".repeat(number % 90)}\n`);
 
-  it("goes on when there is room again, with every line in its place", async () => {
+  it("continues when there is room again, with every line in order", async () => {
     const writer = new LineWriter(pipe);
     for (const line of lines) writer.add(line);
     let text = "";

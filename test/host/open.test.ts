@@ -89,7 +89,7 @@ ${extra}`;
     expect(lines("open demo")).to.have.length(2);
   });
 
-  it("keeps two generations alive while a run holds the old one, and closes that after its last run", async () => {
+  it("keeps two revisions alive while a run holds the old one, and closes it after its last run", async () => {
     const { revision, reload } = await open(text(1));
     const old = revision();
     const [first, second] = [old.acquire(), old.acquire()];

@@ -11,7 +11,7 @@ describe("the pid file", () => {
   const config = (name = "a") =>
     loadConfig({ file: folder.write({ [`conf/${name}.yaml`]: `${preamble}dataFolder: ../run` }) });
 
-  it("lies in the data folder, names this process and goes with it", async () => {
+  it("is in the data folder, names this process and is removed with it", async () => {
     const loaded = await config();
     const remove = writePidFile(loaded);
     expect(pidFile(loaded)).to.equal(folder.path("run/venturi.pid"));
@@ -37,7 +37,7 @@ describe("the pid file", () => {
     expect(readFileSync(pidFile(one), "utf8")).to.equal(`${process.pid} ${one.file}\n`);
   });
 
-  it("with nonsense in it stands for no service", async () => {
+  it("with invalid content names no service", async () => {
     const loaded = await config();
     writePidFile(loaded);
     writeFileSync(pidFile(loaded), "nonsense");

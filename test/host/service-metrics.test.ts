@@ -127,7 +127,7 @@ describe("what a service measures of itself", function () {
     expect((await start("slow", "acme-key")).status).to.equal(202);
   });
 
-  it("open approvals once however many agents are between, and how long a run of a busy session waited", async () => {
+  it("open approvals, counted once however many agents forward them, and queue time of a busy session", async () => {
     const books = await start("the books", "free-key", "boss", { session: "s" });
     const { run: first } = (await books.json()) as { run: string };
     await until(async () => /^venturi_approvals_open 1$/m.test(await metrics()));

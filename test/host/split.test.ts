@@ -79,7 +79,7 @@ describe("a split of models", () => {
     expect((await place.venturi("compare", "run_1")).code).to.equal(2);
   }).timeout(60_000);
 
-  it("is refused where it says nothing, with line and column", async () => {
+  it("is refused where it has no effect, with line and column", async () => {
     const refusal = async (models: string) => {
       place.write("venturi.yaml", before + models);
       const thrown: unknown = await opened(place).catch((error: unknown) => error);

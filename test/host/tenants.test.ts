@@ -69,7 +69,7 @@ describe("two tenants of one service", () => {
     expect((await ask("bob", "/v1/sessions/elsewhere")).status).to.equal(404);
   });
 
-  it("do not hold each other up in it", async () => {
+  it("do not wait for each other in it", async () => {
     const { runs } = service.host;
     const journal = service.host.journal;
     await journal.enqueue({
@@ -121,7 +121,7 @@ describe("two tenants of one service", () => {
     }
   });
 
-  it("nor over a socket", async () => {
+  it("nor over a WebSocket", async () => {
     const { run } = await start("ada");
     const socket = new WebSocket(`${service.url.replace("http", "ws")}/ws`, {
       headers: { authorization: "Bearer bob-key" },

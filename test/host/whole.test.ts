@@ -97,7 +97,7 @@ describe("a host from a config file", () => {
 });
 
 describe("retention", () => {
-  it("prunes by age and number now and then, goes on after a failure, and stops", async () => {
+  it("prunes by age and number periodically, continues after a failure, and can be stopped", async () => {
     const clock = new VirtualClock();
     const asked: unknown[] = [];
     const journal = {

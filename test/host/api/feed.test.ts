@@ -58,7 +58,7 @@ for (const engine of Object.keys(engines)) {
     before(() => bench.open());
     after(() => bench.close());
 
-    it("tells of a run's start, rounds, question and end, each once, and ends it with a digest", async () => {
+    it("reports a run's start, rounds, question and end, each once, with a digest at the end", async () => {
       const watcher = await Watcher.open(bench.url, "ada");
       const { run, call } = await bench.question("ada", { session: "s1" });
       await watcher.until(() => watcher.of(run, "approval.requested").length > 0);
@@ -93,7 +93,7 @@ for (const engine of Object.keys(engines)) {
       watcher.close();
     });
 
-    it("ticks once a second with the runs under way", async () => {
+    it("ticks once a second with the active runs", async () => {
       const watcher = await Watcher.open(bench.url, "ada");
       const headers = { prefer: "respond-async" };
       const body = { agent: "other", input: "for a long time" };
@@ -108,7 +108,7 @@ for (const engine of Object.keys(engines)) {
       watcher.close();
     });
 
-    it("tells another tenant and a key of other agents nothing, and a key that may not see is refused", async () => {
+    it("reports nothing to another tenant or a key of other agents, and refuses a key without the scope see", async () => {
       const bob = await Watcher.open(bench.url, "bob");
       const narrow = await Watcher.open(bench.url, "narrow");
       const only = await Watcher.open(bench.url, "ada", "?agent=other");

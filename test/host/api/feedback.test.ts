@@ -38,7 +38,7 @@ for (const engine of Object.keys(engines)) {
       expect(row.body.head).to.equal(events.length);
     });
 
-    it("one person has one opinion of one event: the last one; keys do not replace each other's", async () => {
+    it("keeps one feedback per person and event, the last; keys do not replace each other's", async () => {
       const run = await bench.run("ada", "hello");
       await give(run, { score: 1, by: "cust" });
       await give(run, { score: -1, by: "cust" });

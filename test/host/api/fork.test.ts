@@ -34,7 +34,7 @@ for (const engine of Object.keys(engines)) {
       throw new Error("it asked nothing");
     };
 
-    it("takes the events over up to a step, and gives recorded results: no tool runs", async () => {
+    it("copies the events up to a step and replays recorded results: no tool runs", async () => {
       const original = await bench.run("ada", "order one", { agent: "buyer", metadata: { ticket: 7 } });
       const events = await bench.events(original);
       const happened = bench.orders.length;
@@ -92,7 +92,7 @@ for (const engine of Object.keys(engines)) {
       expect(bench.orders.length).to.equal(happened);
     });
 
-    it("has the conversation before the original as it was then, and a new session at most", async () => {
+    it("has the conversation before the original as it was then, and can only start a new session", async () => {
       await bench.run("ada", "My name is Ada.", { session: `talk-${engine}` });
       const second = await bench.run("ada", "What is my name?", { session: `talk-${engine}` });
       await bench.run("ada", "And something later.", { session: `talk-${engine}` });
@@ -133,7 +133,7 @@ for (const engine of Object.keys(engines)) {
       expect(failure).to.have.property("code", "conflict");
     });
 
-    it("is refused where there is no step, for edits that meet nothing, and for what the agent does not allow", async () => {
+    it("is refused at a position that is not a step, for edits without a match, and for what the agent does not allow", async () => {
       const original = await bench.run("ada", "What is 17 * 23?");
       const events = await bench.events(original);
       const delta = events.find(({ type }) => type === "text.delta")?.seq ?? 0;

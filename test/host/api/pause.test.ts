@@ -160,7 +160,7 @@ describe("pausing over the API", function () {
     shared.began = undefined;
   });
 
-  it("who may not have others' runs wait may not pause an agent", async () => {
+  it("a key limited to its tenant may not pause an agent", async () => {
     for (const key of ["acme", "reader"]) {
       expect(await failure(client(key).pauseAgent("worker")), key).to.equal("forbidden");
       expect(await failure(client(key).resumeAgent("worker")), key).to.equal("forbidden");

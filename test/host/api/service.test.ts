@@ -85,7 +85,7 @@ for (const engine of Object.keys(engines)) {
       if (engine === "postgres") expect(body.config).not.to.match(/postgres:\/\/\w+:[^*]+@/);
     });
 
-    it("is refused to keys that may not inspect", async () => {
+    it("is refused to keys without the scope inspect", async () => {
       for (const path of ["/v1/service", "/v1/service/series"]) {
         expect((await bench.ask("plain", path)).status, path).to.equal(403);
       }
@@ -129,7 +129,7 @@ for (const engine of Object.keys(engines)) {
   });
 }
 
-describe("the series of figures", () => {
+describe("the time series", () => {
   const digest = {
     run: "r",
     agent: "a",

@@ -83,11 +83,11 @@ describe("instances of plugins", () => {
     await closed.promise;
   });
 
-  it("that are nothing are named", async () => {
+  it("that are undefined are named", async () => {
     expect((await failure(make(() => undefined))).message).to.equal("plugin some-tool (mine): create returned nothing");
   });
 
-  it("a tool goes by its key, with what the config says of it", async () => {
+  it("a tool is named by its key, with the config's settings", async () => {
     const [only] = toolsOf(
       { ...entryOf({ options: z.strictObject({}) }), effect: "pure", timeout: 5, approval: "always", maxOutput: 9 },
       tool,
@@ -97,7 +97,7 @@ describe("instances of plugins", () => {
     expect(only?.call({}, {} as ToolContext)).to.equal("done");
   });
 
-  it("a tool whose plugin read a key itself says what became of it", () => {
+  it("a tool whose plugin reads a key itself decides about it", () => {
     const entry = {
       ...entryOf({ options: z.strictObject({ timeout: z.number(), approval: z.string() }) }),
       timeout: 5,

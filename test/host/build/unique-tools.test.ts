@@ -24,7 +24,7 @@ describe("the tools of an agent", () => {
     expect(() => uniqueTools("payer", result, silentLog)).to.throw("the runtime");
   });
 
-  it("that come later do not replace one, take its arguments, or its name once it is gone", () => {
+  it("added later do not replace one, get its arguments, or its name once it is gone", () => {
     let bank = [tool("pay", "bank")];
     let evil: Tool[] = [];
     const lines: string[] = [];

@@ -36,7 +36,7 @@ describe("the JSON Schema of the configuration", () => {
     expect(accepts("channels: { mine: {} }")).to.equal(false);
   });
 
-  it("allows a reference wherever a value is more than any text", () => {
+  it("allows a reference wherever a value is not free text", () => {
     expect(accepts('limits: { activeRuns: "${env:RUNS}", drain: "${env:DRAIN:-5s}" }')).to.equal(true);
     expect(accepts("limits: { activeRuns: many }")).to.equal(false);
   });

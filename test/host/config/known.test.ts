@@ -7,7 +7,7 @@ import { testFolder } from "../folder.ts";
 const rest = "agents: { assistant: { model: demo/small } }\n";
 const demo = "providers: { demo: { type: simulator } }\n";
 
-describe("what can be known before a start is known by validate", function () {
+describe("validate finds every problem that can be found before a start", function () {
   this.timeout(180_000);
   const folder = testFolder();
   const mistake = (text: string, files: Record<string, string> = {}): Promise<string> =>
@@ -60,12 +60,12 @@ describe("what can be known before a start is known by validate", function () {
     expect(await mistake(tools("find"), { "tools.mjs": "export const find = ;" })).to.contain("cannot be loaded");
   });
 
-  it("braces in the instructions of an agent without inputs are the author's own", async () => {
+  it("braces in the instructions of an agent without inputs are literal", async () => {
     const text = `${demo}agents: { a: { model: demo/small, instructions: "Write {{ mustache }}" } }\n`;
     expect((await loadConfig({ file: folder.write({ "venturi.yaml": text }) })).agents).to.have.property("a");
   });
 
-  it("doctor loads what a start would load, and says of each whether it does", async () => {
+  it("doctor loads what a start would load, and reports each", async () => {
     const text = `${demo}${rest}tools: { gone: { type: mcp, command: /nonexistent/server }, sum: { type: calculator } }\nserver: { listen: 0 }\n`;
     const found = new Map<string, { status: string; found: string }>();
     for await (const finding of examine({ file: folder.write({ "venturi.yaml": text }) }))

@@ -217,7 +217,7 @@ agents: { one: { model: main } }
       expect(config.models.main?.chain).to.deep.equal(["real/large", "demo/small"]);
     });
 
-    it("may not be all that a chain or an agent has", async () => {
+    it("may not be the only entries of a chain or an agent", async () => {
       const alone = text.replace(", demo/small", "").replace("model: main", "model: real/x");
       expect(await lines({ "a.yaml": alone })).to.deep.equal([
         "a.yaml:8:26 models.main.chain: every provider of this chain is disabled",
@@ -240,7 +240,7 @@ agents: { one: { model: main } }
       expect(config.providers.p?.options).to.include({ apiKey: `x${env.KEY}y` });
     });
 
-    it("are not looked for in what a reference brought", async () => {
+    it("are not expanded inside replaced values", async () => {
       const config = await load({ "a.yaml": provider("apiKey: '${env:A}'") }, [], { A: "${env:B}", B: "secret" });
       expect(config.providers.p?.options).to.include({ apiKey: "${env:B}" });
     });
@@ -251,7 +251,7 @@ agents: { one: { model: main } }
       expect(config.providers.p?.options).to.include({ attempts: 12, loud: true, apiKey: "12" });
     });
 
-    it("give booleans also where something else could stand", async () => {
+    it("give booleans also where other types are allowed", async () => {
       const text = `${preamble}server: { trustProxy: "\${env:T}" }`;
       expect((await load({ "a.yaml": text }, [], { T: "true" })).server.trustProxy).to.equal(true);
       expect(await lines({ "a.yaml": text }, [], { T: "maybe" })).to.deep.equal([
@@ -439,7 +439,7 @@ agents: { one: { model: main } }
       }
     });
 
-    it("that is none is refused", async () => {
+    it("that is invalid is refused", async () => {
       for (const listen of ["localhost", "1.2.3.4:99999", "a:b:c"]) {
         expect((await lines(server(`{ listen: "${listen}" }`)))[0], listen).to.match(/write host:port/);
       }

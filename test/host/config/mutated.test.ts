@@ -47,7 +47,7 @@ const pieces = [
 describe("a configuration that was tampered with", () => {
   const folder = testFolder();
 
-  it("is taken or refused with places, and nothing else happens", async () => {
+  it("is accepted or refused with locations, and has no other effect", async () => {
     const change = fc.record({
       at: fc.nat(written.length),
       cut: fc.nat(40),

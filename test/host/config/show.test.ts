@@ -6,7 +6,7 @@ import { preamble, testFolder } from "../folder.ts";
 describe("config show", () => {
   const folder = testFolder();
 
-  it("shows no secret that stands in an argument, an address or its query", async () => {
+  it("shows no secret in an argument, a URL or its query", async () => {
     const text = `${preamble}tools:
   one:
     type: mcp

@@ -18,7 +18,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (thrown) => thrown,
   );
 
-describe("what a key may", () => {
+describe("what a key may do", () => {
   let service: TestService;
   let run = "";
   before(async () => {
@@ -94,7 +94,7 @@ describe("strangers", () => {
   afterEach(() => service.close());
   const knock = (key: string) => fetch(`${service.url}/v1/agents`, { headers: { authorization: `Bearer ${key}` } });
 
-  it("that try key after key are answered with 429, counted in the audit, and keep no good key out", async () => {
+  it("that guess keys get 429 and are counted in the audit, without locking out valid keys", async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 200; n++) {
       const answer = await knock(`bad-${n}`);
@@ -111,7 +111,7 @@ describe("strangers", () => {
     expect(JSON.stringify(records)).not.to.include("bad-");
   });
 
-  it("learn from /readyz that the journal is away, and not where it is", async () => {
+  it("learn from /readyz that the journal is unavailable, but not where it is", async () => {
     const secret = "PostgreSQL at db.internal:5432 or the file /var/lib/venturi/runs.db cannot be reached";
     const away = await serve({
       scripts: { hello },
@@ -185,7 +185,7 @@ describe("tokens of an issuer", () => {
     server.close();
   });
 
-  it("say who calls, for which tenant, and what it may", async () => {
+  it("identify the caller, its tenant and its permissions", async () => {
     const check = await tokenCheck(settings());
     const holder = await check(await token("one"));
     expect(holder).to.include({ id: "jwt:u1", tenant: "acme" });
@@ -198,7 +198,7 @@ describe("tokens of an issuer", () => {
     expect(asked).to.equal(2);
   });
 
-  it("are refused when over, of another issuer or for another service, without a tenant, and when signed by nobody or in another way", async () => {
+  it("are refused when expired, from another issuer, for another audience, without a tenant, unsigned or signed with another algorithm", async () => {
     const check = await tokenCheck(settings(), 0);
     const good = await token("one");
     const [head = "", body = "", signature = ""] = good.split(".");
@@ -252,7 +252,7 @@ describe("tokens of an issuer", () => {
     expect(await check(good)).to.have.property("tenant", "acme");
   });
 
-  it("that are over open nothing more on a socket that is still there", async () => {
+  it("that expired open nothing more on a socket that is still connected", async () => {
     const holder = await (await tokenCheck(settings()))(await token("one"));
     demand(holder, "start");
     const over = { ...holder, expiresAt: Date.now() - 1 };
@@ -268,14 +268,14 @@ describe("tokens of an issuer", () => {
     expect(await failureOf(check(before))).to.have.property("code", "unauthorized");
   });
 
-  it("cannot make the issuer be asked for each one", async () => {
+  it("cannot make the service query the issuer for each one", async () => {
     const check = await tokenCheck(settings());
     await check(await token("one"));
     for (let n = 0; n < 50; n++) await failureOf(check(await token(`made-up-${n}`)));
     expect(asked).to.be.lessThan(3);
   });
 
-  it("are no fault of their bearer when the issuer cannot be asked", async () => {
+  it("are not blamed on the caller when the issuer is unavailable", async () => {
     down = true;
     const check = await tokenCheck(settings());
     expect(await failureOf(check(await token("one")))).to.have.property("code", "unavailable");

@@ -39,7 +39,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe("JSON whose long strings are taken out while it arrives", () => {
-  it("is what JSON.parse makes of the whole, however it is cut", () => {
+  it("equals the result of JSON.parse, however it is split", () => {
     fc.assert(
       fc.property(value, sizes, fc.constantFrom(undefined, 1), (root, cut, indent) => {
         const json = JSON.stringify(root, null, indent);
@@ -76,7 +76,7 @@ describe("JSON whose long strings are taken out while it arrives", () => {
     }
   });
 
-  it("is refused, before all of it has come, when there is more besides them than is worked on in one turn", () => {
+  it("is refused early when there is more other text than can be processed in one turn", () => {
     const short = JSON.stringify("x".repeat(3_000));
     const texts = Buffer.from(`[${`${short},`.repeat(1_000)}`);
     for (const bytes of [texts, Buffer.alloc(3_000_000, " "), Buffer.alloc(3_000_000, "1")]) {

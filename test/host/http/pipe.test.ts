@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Pipe } from "../../../src/host/http/pipe.ts";
 
 describe("a connection within the process", () => {
-  it("holds a writer back whose reader does not read, and says what waits", async () => {
+  it("applies backpressure to the writer, and reports pending bytes", async () => {
     const [one, other] = Pipe.pair();
     const piece = Buffer.alloc(64 * 1024);
     let written = 0;

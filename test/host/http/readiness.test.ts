@@ -9,7 +9,7 @@ const full = () => new VenturiError("journal.append", "journal_failed", "the dis
 describe("readiness", () => {
   const clock = new VirtualClock();
 
-  it("is refused when the journal stays silent, and is there again when it answers", async () => {
+  it("fails while the journal does not respond, and recovers when it does", async () => {
     let answer = () => {};
     let asked = 0;
     const ask = () => {
@@ -33,7 +33,7 @@ describe("readiness", () => {
     expect(await readiness.check().catch((thrown) => thrown.message)).to.equal("down");
   });
 
-  it("after a write that failed only a write that works will do, and one is tried every ten seconds anyway", async () => {
+  it("after a failed write only a successful one restores it, and one is tried every ten seconds anyway", async () => {
     const writes = new WriteWatch();
     let room = true;
     const asked: unknown[] = [];
@@ -73,7 +73,7 @@ describe("readiness", () => {
     expect(await isReady()).to.equal(true);
   });
 
-  it("a write whose content is at fault says nothing about the journal", () => {
+  it("a write refused because of its content does not count as a journal failure", () => {
     const writes = new WriteWatch();
     writes.failed("enqueue", new VenturiError("journal.enqueue", "rate_limited", "too many"));
     writes.failed("append", new VenturiError("journal.append", "record_invalid", "too large"));

@@ -30,7 +30,7 @@ describe("the server", () => {
   after(() => service.close());
   const stillAnswers = async () => expect((await run(service)).status).to.equal(200);
 
-  it("tells its metrics as OpenMetrics to those who ask for it, and else as Prometheus text", async () => {
+  it("serves metrics as OpenMetrics on request, otherwise as Prometheus text", async () => {
     const asked = { accept: "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3" };
     const open = await fetch(`${service.url}/metrics`, { headers: asked });
     expect(open.headers.get("content-type")).to.equal("application/openmetrics-text; version=1.0.0; charset=utf-8");
@@ -67,7 +67,7 @@ describe("the server", () => {
     expect(await response.text()).to.include(`"trace":"${traceparent}"`);
   });
 
-  it("refuses a Host it does not go by and an Origin it does not know", async () => {
+  it("refuses an unknown Host and an unknown Origin", async () => {
     const request = http.get(`${service.url}/livez`, { headers: { host: "evil.example" } });
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     expect(response.statusCode).to.equal(403);
@@ -110,7 +110,7 @@ describe("the server", () => {
     await limited.close();
   });
 
-  it("limits a key's runs under way with 429, and gives the place back when one ends", async () => {
+  it("limits a key's concurrent runs with 429, and frees the slot when one ends", async () => {
     const limited = await serve({
       scripts: { endless },
       channels: [{ plugin: channelHttp }],
@@ -126,7 +126,7 @@ describe("the server", () => {
     await limited.close(0);
   });
 
-  it("answers 503 with Retry-After past the runs it may work on and the line before them", async () => {
+  it("answers 503 with Retry-After when all slots and the queue are full", async () => {
     const small = await serve({
       scripts: { endless },
       channels: [{ plugin: channelHttp }],
@@ -172,7 +172,7 @@ describe("the server", () => {
       expect([response.status, await codeOf(response)]).to.deep.equal([400, "invalid_input"]);
     });
 
-    it("refuses what is no JSON, and what does not say that it is", async () => {
+    it("refuses bodies that are not JSON or not declared as JSON", async () => {
       expect((await run(service, { body: '{"agent":' })).status).to.equal(400);
       expect((await run(service, { headers: { "content-type": "text/xml" } })).status).to.equal(400);
     });

@@ -15,7 +15,7 @@ const blocks = 3_000;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void; // the flag above puts it there
 
-describe("readers that take nothing", () => {
+describe("readers that stop reading", () => {
   it("cost at most the limit each, are cut off, and can resume", async function () {
     this.timeout(180_000);
     const service = await serve({

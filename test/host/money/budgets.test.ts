@@ -53,7 +53,7 @@ describe("a budget", () => {
   const modelsOf = (events: readonly RunEvent[]) =>
     events.flatMap((event) => (event.type === "round.started" ? [event.model] : []));
 
-  it("stops a run before the call that would exceed it, and tells so once", async () => {
+  it("stops a run before the call that would exceed it, and reports it once", async () => {
     // A generation costs 0.2, and so much is set aside: its estimated input is smaller, its answer has a limit.
     const model = await open("{ all: { of: service, usd: 0.7, per: day } }");
     const runs = [];
@@ -125,7 +125,7 @@ describe("a budget", () => {
     }
   });
 
-  it("is told at 80 and 100 per cent by the log and the metrics, once each", async () => {
+  it("is reported at 80 and 100 per cent in the log and the metrics, once each", async () => {
     const lines: unknown[][] = [];
     const log: Log = {
       ...silentLog,
@@ -160,7 +160,7 @@ describe("a budget", () => {
     expect([endOf(await run("b")), endOf(await run("b"))]).to.deep.equal(["stop", "budget"]);
   });
 
-  it("goes on with the economy model when it says so, and is still counted", async () => {
+  it("continues with the economy model if configured, and is still counted", async () => {
     await open(
       "{ soft: { of: service, usd: 0.35, per: day, onExceed: cheaper }, hard: { of: service, usd: 0.405, per: month } }",
     );
@@ -176,7 +176,7 @@ describe("a budget", () => {
     expect(runs.map(endOf)).to.deep.equal(["stop", "stop", "stop", "stop", "budget_exceeded"]);
   });
 
-  it("sets aside what running generations may take: as many start as there is room for", async () => {
+  it("reserves what running generations may cost: only as many start as there is room for", async () => {
     const model = await open("{ all: { of: service, tokens: 420, per: day } }");
     const runs = await Promise.all(Array.from({ length: 8 }, () => run("a")));
     // Each sets some 102 tokens aside, and then uses 1,100: the estimate is what is bounded, by one generation per run.
@@ -230,7 +230,7 @@ describe("a budget", () => {
     expect(failed?.type === "run.failed" ? failed.error.err : "").to.contain("the price of demo/large is not known");
   });
 
-  it("that cannot be is refused with its place", async () => {
+  it("that is invalid is refused with its location", async () => {
     const refusal = async (budgets: string) => {
       const file = folder.write({ "venturi.yaml": config(budgets) });
       return loadConfig({ file, env: {} }).then(

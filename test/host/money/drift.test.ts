@@ -113,7 +113,7 @@ describe("spend", () => {
     while (service.host.active() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   };
 
-  it("is the same through every door, streamed or whole: in the reply, in the report, in the budget", async () => {
+  it("is the same through every channel, streamed or whole: in the reply, the report and the budget", async () => {
     await open(config(prices));
     for (const [index, { name, path, body, accept }] of doors.entries()) {
       const response = await post(path, body, accept === undefined ? {} : { accept });
@@ -128,7 +128,7 @@ describe("spend", () => {
     }
   });
 
-  it("without a price has no cost through any door, and is counted as unpriced", async () => {
+  it("without a price has no cost through any channel, and is counted as unpriced", async () => {
     await open(config("{}"));
     for (const [index, { name, path, body, accept }] of doors.entries()) {
       const text = await (await post(path, body, accept === undefined ? {} : { accept })).text();

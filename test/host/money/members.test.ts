@@ -19,7 +19,7 @@ agents: { a: { model: main } }
       (thrown: Error) => thrown.message.replaceAll(/^.*venturi\.yaml:/gm, ""),
     );
 
-  it("that cannot be is refused with its place", async () => {
+  it("that is invalid is refused with its location", async () => {
     const chain = "chain: [demo/large, spare/large]";
     const good = `{ ${chain}, members: { demo/large: { weight: 2, concurrency: 3 } }, hedge: { after: 2s } }`;
     expect(await refusal(good)).to.equal("accepted");

@@ -29,7 +29,7 @@ describe("prices", () => {
     expect(vendors.flatMap(({ models }) => Object.keys(models))).to.have.length.above(150);
   });
 
-  it("hold for the vendor's own host, and for dated snapshots of a model", async () => {
+  it("apply to the vendor's own host, and to dated snapshots of a model", async () => {
     const book = await bookOf("{}");
     expect(book("gpt/gpt-4o")).to.deep.equal({ input: 2.5, cacheRead: 1.25, output: 10 });
     expect(book("gpt/gpt-4o-2024-11-20")).to.equal(book("gpt/gpt-4o"));
@@ -51,7 +51,7 @@ describe("prices", () => {
     expect(inputs).to.deep.equal([3, 2, 1, 9, 1]);
   });
 
-  it("that are not known are said once per model", async () => {
+  it("that are unknown are logged once per model", async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, info: (message, fields) => lines.push(`${message} ${fields?.model}`) };
     const config = await load(providers);
@@ -60,7 +60,7 @@ describe("prices", () => {
     expect(lines).to.deep.equal(["no price for this model; its cost is left out local/said-once"]);
   });
 
-  it("that cannot be are refused with their place", async () => {
+  it("that are invalid are refused with their location", async () => {
     expect(await refusal("  gpt/x: { input: -1, output: 2 }")).to.equal(
       "7:19 prices.gpt/x.input: a price can't be negative",
     );

@@ -109,7 +109,7 @@ describe("the vendors' rate-limit headers", () => {
     }
   });
 
-  it("tell the tightest limit; of a key without a limit of requests none; of a read nothing", async () => {
+  it("report the tightest limit; none for a key without one; nothing for reads", async () => {
     const { header } = await ask("free", "/openai/v1/chat/completions", { metadata: { user: "ada" } });
     expect([header("x-ratelimit-limit-tokens"), header("x-ratelimit-remaining-tokens")]).to.deep.equal(["500", "400"]);
     expect(header("x-ratelimit-limit-requests")).to.equal(null);

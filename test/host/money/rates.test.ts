@@ -99,7 +99,7 @@ models: { main: { chain: [demo/m], responses: { ttl: 1h, tenants: [acme, other],
       (_, n): Generation => [`answer ${n}`, say.wait(500), ".", say.usage(usage), say.done()],
     );
 
-  it("gives the same request its answer again, at its rhythm and for nothing, to its tenant alone, until it expires", async () => {
+  it("repeats the answer to an identical request, at its pace, free, only within its tenant, until it expires", async () => {
     const { clock, model } = await open(config, answers(9));
     const timed = async (more: object, tenant: string) => {
       const running = run(more, { tenant });

@@ -106,7 +106,7 @@ describe("GET /v1/usage", () => {
     expect((await report("one", "since=1d")).rows).to.have.length(1);
   });
 
-  it("is CSV when asked, in which a name is no formula", async () => {
+  it("is CSV on request, with names that cannot be formulas", async () => {
     const text = await (await ask("one", "/v1/usage?by=user&format=csv")).text();
     const [head, ...lines] = text.split("\r\n");
     expect(head).to.equal(
@@ -125,7 +125,7 @@ describe("GET /v1/usage", () => {
     ]);
   });
 
-  it("refuses what it cannot sum by, with the names it can", async () => {
+  it("refuses unknown dimensions, and lists the known ones", async () => {
     for (const [query, said] of [
       ["by=color", 'by: "color" is none of day, tenant, agent, model, key, user'],
       ["by=day,day", 'by: "day" is listed twice'],

@@ -164,7 +164,7 @@ describe("a service of several processes", function () {
     writeFileSync(file, config()); // new processes load it again
   });
 
-  it("connections that come while no process is there are taken by the next one", async () => {
+  it("connections that arrive while no process is up are accepted by the next one", async () => {
     const states = await service.all("ready", 2);
     for (const { pid } of states) process.kill(pid, "SIGKILL");
     while (states.some(({ pid }) => isAlive(pid))) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -173,7 +173,7 @@ describe("a service of several processes", function () {
     await service.all("ready", 2);
   });
 
-  it("a process with far more kept connections than its sibling has some come again", async () => {
+  it("a process with far more connections than its sibling closes some, so that clients reconnect", async () => {
     const [first] = await service.all("ready", 2);
     const agent = new Agent({ keepAlive: true, maxSockets: 40 });
     const ask = () => Promise.all(Array.from({ length: 40 }, () => kept(`${service.url}/livez`, agent)));

@@ -55,7 +55,7 @@ describe("metrics of several processes", () => {
       .and.to.contain('outcome="ok"} 3');
   });
 
-  it("texts that are empty add nothing", () => {
+  it("empty texts add nothing", () => {
     expect(sumMetrics(["", text(1, 1, 1), ""])).to.equal(text(1, 1, 1));
     expect(sumMetrics([], "prometheus")).to.equal("");
   });

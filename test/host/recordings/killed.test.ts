@@ -23,7 +23,7 @@ describe("the wire of an attempt whose process was killed", function () {
     await rm(folder, { recursive: true });
   });
 
-  it("is kept, up to what came in the last moment", async () => {
+  it("is recorded, up to the last moment", async () => {
     const configFile = join(folder, "venturi.yaml");
     await writeFile(
       configFile,

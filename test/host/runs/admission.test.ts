@@ -15,7 +15,7 @@ describe("admission", () => {
     );
   const someone = { id: "someone" };
 
-  it("lets the first in line have the place of the run that ends", async () => {
+  it("gives the slot of an ended run to the first in the queue", async () => {
     const { admission } = open();
     const first = await admission.reserve(someone);
     admission.begin("r1");
@@ -27,7 +27,7 @@ describe("admission", () => {
     expect(admission.active).to.equal(0);
   });
 
-  it("refuses who has waited too long, with a time to come back", async () => {
+  it("refuses a start that waited too long, with a retry time", async () => {
     const { admission, clock } = open();
     await admission.reserve(someone);
     const second = refusal(admission.reserve(someone));
@@ -37,7 +37,7 @@ describe("admission", () => {
     expect(error.details).to.have.property("retryAfterMs");
   });
 
-  it("frees the place of a run that does not execute here", async () => {
+  it("frees the slot of a run that does not execute here", async () => {
     const { admission } = open();
     (await admission.reserve(someone)).bind("elsewhere");
     expect(admission.active).to.equal(0);
@@ -61,7 +61,7 @@ describe("admission", () => {
     await admission.reserve(someone);
   });
 
-  it("keeps a key to its number of runs without holding others up", async () => {
+  it("enforces a key's run limit without delaying others", async () => {
     const { admission } = open({ activeRuns: 3 });
     const key = { id: "key", concurrentRuns: 1 };
     const place = await admission.reserve(key);
@@ -71,7 +71,7 @@ describe("admission", () => {
     await admission.reserve(key);
   });
 
-  it("refuses new starts and those in line once it is closed", async () => {
+  it("refuses new and queued starts once it is closed", async () => {
     const { admission } = open();
     const place = await admission.reserve(someone);
     admission.begin("r1");

@@ -51,7 +51,7 @@ describe("runs that wait for a person", () => {
     while ((await service.host.runs.get(run)).state !== "waiting") await new Promise((next) => setTimeout(next, 20));
   };
 
-  it("hold neither a place of the service nor one of their key, end when they are answered, and stop no shutdown", async () => {
+  it("hold no slot of the service or their key, end when they are answered, and do not delay a shutdown", async () => {
     const service = await open();
     const runs: string[] = [];
     for (let n = 0; n < 3; n++) {
@@ -85,7 +85,7 @@ describe("runs that wait for a person", () => {
       });
   });
 
-  it("counts what waits in a session's line against the key", async () => {
+  it("counts runs queued in a session against the key", async () => {
     const service = await open();
     const body = { agent: "payer", input: "go", session: "busy" };
     // The first waits for a person and counts no more; those behind it do.

@@ -62,7 +62,7 @@ describe("the id of a run", () => {
 describe("the run that another one of its session waits for", () => {
   const within = { tenant: "acme", session: "s" };
 
-  it("is one that has not ended, else the last to end, of those asked for before it", async () => {
+  it("is an unfinished earlier run, or else the last earlier one to end", async () => {
     const ended = row(id(asked - 20), { updatedAt: asked + 50 });
     const endedLater = row(id(asked - 30), { updatedAt: asked + 60 });
     const running = row(id(asked - 40), { state: "running", updatedAt: asked - 40 });
@@ -74,7 +74,7 @@ describe("the run that another one of its session waits for", () => {
     expect((await aheadOf(own, within, listing(later, endedLater, ended)))?.run).to.equal(endedLater.run);
   });
 
-  it("is none that had ended when it was asked for, nor itself", async () => {
+  it("is neither one that had already ended nor the run itself", async () => {
     const before = row(id(asked - 20), { updatedAt: asked - 1 });
     expect(await aheadOf(own, within, listing(row(own, { state: "ready" }), before))).to.equal(undefined);
     const just = row(id(asked - 20), { updatedAt: asked });
@@ -118,7 +118,7 @@ describe("a run that nobody executes", () => {
     expect(await idle({ head: 1, updatedAt: asked + 2_000 })).to.deep.equal({ part: "down", name: "", ms: 0 });
   });
 
-  it("waits for nothing that this would know when it waits for a person, or runs elsewhere", async () => {
+  it("is not explained here when it waits for a person or runs elsewhere", async () => {
     expect(await idle({ state: "waiting" })).to.equal(undefined);
     expect(await idle({ state: "running" })).to.equal(undefined);
   });

@@ -66,7 +66,7 @@ describe("the shadow of a model", () => {
     expect(shadow?.request).to.deep.include({ shadow: "main" }).and.not.to.have.any.keys("session", "user", "caller");
   });
 
-  it("is seen by nobody: not in lists, searches, the feed and figures, and takes no feedback", async () => {
+  it("is hidden: not in lists, searches, the feed or figures, and accepts no feedback", async () => {
     place = new Place(2);
     withShadow(place, "{ model: demo/a, share: 1 }");
     host = await opened(place);
@@ -110,7 +110,7 @@ describe("the shadow of a model", () => {
     expect(spent).to.be.at.most(1_150);
   });
 
-  it("is made of no run that nobody asked for: forks, called agents, cancelled ones", async () => {
+  it("is not made of forks, called agents or cancelled runs", async () => {
     place = new Place(3);
     withShadow(place, "{ model: demo/a, share: 1 }");
     host = await opened(place);

@@ -17,7 +17,7 @@ describe("collections of garbage", () => {
     return "waited" in body ? body.waited : undefined;
   };
 
-  it("that take a fifth of a second or more are a stall of their own; fewer are nothing", () => {
+  it("that take at least 200 ms of a second count as a stall; shorter ones do not", () => {
     const { monitor, reports } = opened();
     const collection = (startTime: number, duration: number) => monitor.collected([{ startTime, duration }]);
     for (let n = 0; n < 50; n += 1) collection(10_000 + n * 100, 15);
@@ -30,7 +30,7 @@ describe("collections of garbage", () => {
     expect(monitor.recent().blockedMs).to.equal(0);
   });
 
-  it("are charged to who ran alone, then to the only one under way, and to nobody when there are two", () => {
+  it("are charged to the code that ran alone, else to the only one in progress, and to nobody if there are two", () => {
     const { monitor } = opened();
     const waits = new Waits(clock, monitor, { tenant: "a" });
     const culprit = (what: string, tenant = "a") => ({ what, run: "r", tenant });
