@@ -25,6 +25,7 @@ COPY --from=build /build/dist/src ./dist/src
 COPY --from=build /build/dist/plugins ./dist/plugins
 COPY --from=build /build/dist/bundle ./dist/bundle
 COPY config ./config
+COPY examples/plugins/new ./examples/plugins/new
 COPY deploy/venturi.yaml ./deploy/venturi.yaml
 # What the shell tool needs for its sandbox and its most used command.
 RUN apk add --no-cache bubblewrap git

@@ -21,6 +21,8 @@ export async function doors(root) {
     const config = join(root, "tsconfig.json");
     const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
     const files = {};
+    /** Method tables of what the runtime's functions return, by the type's name. */
+    const handles = new Map();
     for (const [face, { types }] of Object.entries(exports)) {
       if (types === undefined) continue;
       const name = face === "." ? "venturi" : face.slice(2).replaceAll("/", "-");
@@ -33,14 +35,22 @@ export async function doors(root) {
       files[path] = formatted(
         root,
         path,
-        new Face(project, name, join(root, source), values).text(relative("src", source)),
+        new Face(project, { name, handles }, join(root, source), values).text(relative("src", source)),
       );
     }
+    const path = "src/doors/handles.ts";
+    files[path] = formatted(
+      root,
+      path,
+      `// Written by npm run generate.\nexport const handles = {${tablesOf(handles)}};\n`,
+    );
     return files;
   } finally {
     api.close();
   }
 }
+
+const tablesOf = (handles) => [...handles].map(([name, table]) => `${name}: ${JSON.stringify(table)},`).join("\n");
 
 function formatted(root, path, text) {
   const words = ["node_modules/@biomejs/biome/bin/biome", "check", "--write", `--stdin-file-path=${path}`];
@@ -54,10 +64,12 @@ class Face {
   #name;
   #source;
   #values;
-  /** Method tables of what functions return, by the type's name. */
-  #handles = new Map();
+  #handles;
+  #hasHandles = false;
 
-  constructor({ checker, program }, name, source, values) {
+  /** A page gets its own handles and no others. */
+  constructor({ checker, program }, { name, handles }, source, values) {
+    this.#handles = ofClient.has(name) ? new Map() : handles;
     this.#checker = checker;
     this.#name = name;
     this.#source = program.getSourceFile(source);
@@ -87,16 +99,17 @@ class Face {
           'import { VenturiError } from "../core/errors/errors.ts";',
           `(op, message, cause) => new VenturiError(op, "${code}", message, { cause })`,
         ];
-    const handles = [...this.#handles].map(([name, table]) => `${name}: ${JSON.stringify(table)},`);
+    const isShared = this.#hasHandles && !ofClient.has(this.#name);
+    const tables = this.#hasHandles ? `{${tablesOf(this.#handles)}}` : "{}";
     if (lines.length === 0) return `// Written by npm run generate.\nexport * from "../${face}";\n`;
     return `// Written by npm run generate.
 ${error[0]}
 import * as face from "../${face}";
-import { makeDoors } from "./door.ts";
+import { makeDoors } from "./door.ts";${isShared ? '\nimport { handles } from "./handles.ts";' : ""}
 
 export * from "../${face}";
 
-const { ${lines.some((line) => line.includes("doorOfClass(")) ? "door, doorOfClass" : "door"} } = makeDoors(${error[1]}, {${handles.join("\n")}});
+const { ${lines.some((line) => line.includes("doorOfClass(")) ? "door, doorOfClass" : "door"} } = makeDoors(${error[1]}, ${isShared ? "handles" : tables});
 ${lines.join("\n")}
 `;
   }
@@ -233,6 +246,7 @@ ${lines.join("\n")}
   #handle(type) {
     const { name } = type?.getSymbol?.() ?? {};
     if (!handled.has(name)) return "";
+    this.#hasHandles = true;
     if (!this.#handles.has(name)) {
       this.#handles.set(name, {}); // before its methods, which may return one of the same
       this.#handles.set(name, this.#table(type));

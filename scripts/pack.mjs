@@ -53,7 +53,15 @@ function makeRuntime(folder) {
     copies.code(posix.normalize(entry.default ?? entry));
     if (entry.types !== undefined) copies.types(posix.normalize(entry.types));
   }
-  for (const path of ["config", "README.md", "LICENSE", "CHANGELOG.md", "dist/bundle/LICENSES.txt"]) copies.asset(path);
+  for (const path of [
+    "config",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "dist/bundle/LICENSES.txt",
+    "examples/plugins/new",
+  ])
+    copies.asset(path);
   copies.asset("dist/plugins/channel-console/assets");
   const needed = [...copies.packages].filter((name) => !(name in peers) && !optional.has(name)).sort();
   writePackage(folder, {

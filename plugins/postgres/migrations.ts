@@ -218,52 +218,6 @@ export const migrations: readonly string[] = [
     UPDATE $.accounts a SET held_nanos = a.held_nanos - g.nanos, held_tokens = a.held_tokens - g.tokens
     FROM (SELECT account, sum(nanos) AS nanos, sum(tokens) AS tokens FROM gone GROUP BY account) g WHERE a.account = g.account
   $body$;
-  CREATE FUNCTION $.reserve(items jsonb) RETURNS jsonb LANGUAGE plpgsql AS $body$
-    DECLARE item jsonb; hold jsonb; a $.accounts%ROWTYPE; over jsonb; reached jsonb; answers jsonb := '[]'; near boolean; past boolean;
-      runs text[] := ARRAY(SELECT i->>'run' FROM jsonb_array_elements(items) i);
-    BEGIN
-      INSERT INTO $.accounts AS known (account, until)
-        SELECT h->>'account', max((h->>'until')::float8) FROM jsonb_array_elements(items) i CROSS JOIN jsonb_array_elements(i->'holds') h
-        GROUP BY 1 ORDER BY 1 ON CONFLICT (account) DO UPDATE SET until = excluded.until WHERE excluded.until > known.until + 60000;
-      PERFORM 1 FROM $.accounts t WHERE t.account IN (SELECT h.account FROM $.holds h WHERE h.run = ANY (runs)
-        UNION SELECT h->>'account' FROM jsonb_array_elements(items) i CROSS JOIN jsonb_array_elements(i->'holds') h)
-        ORDER BY t.account FOR UPDATE;
-      FOR item IN SELECT * FROM jsonb_array_elements(items) LOOP
-        IF NOT EXISTS (SELECT 1 FROM $.runs r WHERE r.run = item->>'run' AND r.epoch = (item->>'epoch')::int AND r.state = 'running') THEN
-          answers := answers || '{"kind": "fenced"}'::jsonb;
-          CONTINUE;
-        END IF;
-        PERFORM $.give_back(ARRAY[item->>'run']);
-        over := '[]';
-        reached := '[]';
-        FOR hold IN SELECT * FROM jsonb_array_elements(item->'holds') LOOP
-          SELECT * INTO a FROM $.accounts WHERE account = hold->>'account';
-          past := a.nanos + a.held_nanos + (hold->>'nanos')::bigint > coalesce((hold->>'maxNanos')::float8, 'Infinity')
-            OR a.tokens + a.held_tokens + (hold->>'tokens')::bigint > coalesce((hold->>'maxTokens')::float8, 'Infinity');
-          near := a.nanos >= 0.8 * coalesce((hold->>'maxNanos')::float8, 'Infinity')
-            OR a.tokens >= 0.8 * coalesce((hold->>'maxTokens')::float8, 'Infinity');
-          IF past THEN
-            over := over || jsonb_build_object('account', a.account, 'spent', jsonb_build_object('nanos', a.nanos, 'tokens', a.tokens),
-              'held', jsonb_build_object('nanos', a.held_nanos, 'tokens', a.held_tokens));
-          END IF;
-          IF (past AND a.level < 100) OR (near AND NOT past AND a.level < 80) THEN
-            reached := reached || jsonb_build_object('account', a.account, 'spent', jsonb_build_object('nanos', a.nanos, 'tokens', a.tokens),
-              'level', CASE WHEN past THEN 100 ELSE 80 END);
-            UPDATE $.accounts SET level = CASE WHEN past THEN 100 ELSE 80 END WHERE account = a.account;
-          END IF;
-        END LOOP;
-        IF jsonb_array_length(over) > 0 THEN
-          answers := answers || jsonb_build_object('kind', 'over', 'over', over, 'reached', reached);
-          CONTINUE;
-        END IF;
-        INSERT INTO $.holds (run, account, nanos, tokens)
-          SELECT item->>'run', h->>'account', (h->>'nanos')::bigint, (h->>'tokens')::bigint FROM jsonb_array_elements(item->'holds') h;
-        UPDATE $.accounts u SET held_nanos = u.held_nanos + (h->>'nanos')::bigint, held_tokens = u.held_tokens + (h->>'tokens')::bigint
-          FROM jsonb_array_elements(item->'holds') h WHERE u.account = h->>'account';
-        answers := answers || jsonb_build_object('kind', 'held', 'reached', reached);
-      END LOOP;
-      RETURN answers;
-    END $body$;
   `,
   // Cancelled runs did not fail.
   `

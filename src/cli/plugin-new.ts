@@ -4,26 +4,12 @@ import { type Command, Option } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import type { PluginKind } from "../core/ports/plugin.ts";
 import { example } from "./globals.ts";
-import { channelFiles } from "./new-plugin/channel.ts";
-import type { PluginFiles } from "./new-plugin/files.ts";
-import { guardFiles } from "./new-plugin/guard.ts";
-import { journalFiles } from "./new-plugin/journal.ts";
-import { memoryFiles } from "./new-plugin/memory.ts";
-import { packageFiles } from "./new-plugin/package.ts";
-import { providerFiles } from "./new-plugin/provider.ts";
-import { toolFiles } from "./new-plugin/tool.ts";
+import { pluginFiles } from "./new-plugin/package.ts";
 import { show } from "./screen.ts";
 
 const op = "plugin.new";
 
-const kinds: Readonly<Record<PluginKind, (name: string) => PluginFiles>> = {
-  provider: providerFiles,
-  tool: toolFiles,
-  channel: channelFiles,
-  journal: journalFiles,
-  guard: guardFiles,
-  memory: memoryFiles,
-};
+const kinds: readonly PluginKind[] = ["provider", "tool", "channel", "journal", "guard", "memory"];
 
 export function configure(command: Command): void {
   command.addHelpText("after", example("venturi plugin new weather --kind tool"));
@@ -31,7 +17,7 @@ export function configure(command: Command): void {
     .command("new")
     .description("write a plugin as its own package, with a passing test")
     .argument("<name>", "name of the plugin and of its folder: a-z, 0-9 and -")
-    .addOption(new Option("--kind <kind>", "kind of the plugin").choices(Object.keys(kinds)).makeOptionMandatory())
+    .addOption(new Option("--kind <kind>", "kind of the plugin").choices(kinds).makeOptionMandatory())
     .option("--folder <path>", "where to write it (default: ./NAME)")
     .addHelpText("after", example("venturi plugin new weather --kind tool", "cd weather && npm install && npm test"))
     .action((name: string, options: { kind: PluginKind; folder?: string }) => {
@@ -50,7 +36,7 @@ export function writePlugin(name: string, kind: PluginKind, folder: string): str
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new VenturiError(op, "conflict", `${folder} already exists and is not empty; choose another --folder`);
   }
-  const files = { ...packageFiles(name, kind), ...kinds[kind](name) };
+  const files = pluginFiles(name, kind);
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);

@@ -2,84 +2,13 @@
 import { VenturiError } from "../core/errors/errors.ts";
 import * as face from "../testing.ts";
 import { makeDoors } from "./door.ts";
+import { handles } from "./handles.ts";
 
 export * from "../testing.ts";
 
 const { door, doorOfClass } = makeDoors(
   (op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }),
-  {
-    TestVenturi: {
-      assertUsed: "",
-      runs: "@Runs",
-      reload: "code: object|undefined => promise",
-      fetch: "request: object with signal => promise",
-      node: "request: array|object, response: object",
-      run: "agent: object, input: array|object|string, options: object|undefined with signal => promise",
-      start: "agent: object, input: array|object|string, options: object|undefined with signal => promise Run",
-      session: "agent: object, id: string, options: object|undefined => Session",
-      get: "run: string, agent: object|undefined => promise Run",
-      agent: "name: string => NamedAgent",
-      config: " => promise",
-      at: "prefix: string => Mounted",
-      close: " => promise",
-    },
-    Runs: {
-      start: "request: object, options: object|undefined => promise",
-      fork: "run: string, request: object, options: object|undefined => promise",
-      follow: "run: string, options: object|undefined with signal => stream",
-      events: "run: string, query: object|undefined => promise",
-      feed: "query: object|undefined with signal => stream",
-      get: "run: string => promise",
-      list: "query: object => promise",
-      totals: "query: object, by: string|undefined => promise",
-      usage: "query: object => promise",
-      cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
-      signal: "run: string, kind: string, body: object, id: string|undefined => promise",
-      pending: "run: string => promise",
-      agents: "",
-      giveFeedback: "run: string, given: object, options: object|undefined => promise",
-      feedback: "run: string => promise",
-      countInput: "request: object, options: object|undefined with signal => promise",
-      embed: "request: object, signal: object|undefined => promise",
-      remove: "run: string => promise",
-      wires: "run: string => promise",
-      content: "run: string, hash: string => promise",
-      contentPieces: "run: string, hash: string => promise",
-    },
-    Run: {
-      result: " => promise",
-      outcome: " => promise",
-      events: "options: object|undefined with signal => stream",
-      text: "options: object|undefined with signal => stream",
-      objects: "options: object|undefined with signal => stream",
-      questions: " => promise",
-      answer: "call: string, answer: any, options: object|undefined => promise",
-      decline: "call: string, options: object|undefined => promise",
-      pending: " => promise",
-      approve: "call: string, options: object|undefined => promise",
-      deny: "call: string, options: object|undefined => promise",
-      steer: "text: string => promise",
-      pause: "reason: string|undefined => promise",
-      resume: " => promise",
-      cancel: "reason: string|undefined => promise",
-      fork: "options: object|undefined => promise Run",
-      response: "options: object|undefined",
-    },
-    Session: {
-      run: "input: array|object|string, options: object|undefined with signal => promise",
-      start: "input: array|object|string, options: object|undefined with signal => promise Run",
-      messages: " => promise",
-      runs: " => stream",
-    },
-    NamedAgent: {
-      streamExecute: "inputs: object|string, options: object|undefined with signal => stream",
-      streamPlan: "steps: array, inputs: object|string, options: object|undefined with signal => stream",
-      execute: "inputs: object|string, options: object|undefined with signal => promise",
-      pause: "reason: string|undefined => promise",
-      resume: " => promise",
-    },
-    Mounted: { fetch: "request: object with signal => promise", node: "request: array|object, response: object" },
-  },
+  handles,
 );
 export const ScriptedModel = doorOfClass(
   "testing.ScriptedModel",

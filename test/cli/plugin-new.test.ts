@@ -6,12 +6,14 @@ import { testFolder } from "../host/folder.ts";
 describe("venturi plugin new", () => {
   const folder = testFolder();
 
-  for (const kind of ["provider", "tool", "channel", "journal"] as const) {
+  for (const kind of ["provider", "tool", "channel", "journal", "guard", "memory"] as const) {
     it(`writes a package for a ${kind} with its test and its README`, () => {
       const files = writePlugin("weather", kind, folder.path("weather"));
       expect(files).to.include.members(["package.json", "tsconfig.json", "README.md", "index.ts", "index.test.ts"]);
       const text = readFileSync(folder.path("weather/index.ts"), "utf8");
       expect(text).to.include('name: "weather"').and.include(`kind: "${kind}"`);
+      const test = readFileSync(folder.path("weather/index.test.ts"), "utf8");
+      expect(`${text}${test}`).to.not.include("my-plugin");
       const { name, peerDependencies, devDependencies } = JSON.parse(
         readFileSync(folder.path("weather/package.json"), "utf8"),
       );

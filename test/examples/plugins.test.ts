@@ -31,7 +31,7 @@ describe("the example plugins, each outside of this repository", function () {
       filter: (path) => !/node_modules|\/dist/.test(path),
     });
     linkPackages(home);
-    const options = { include: ["*/*.ts"], compilerOptions: { ...compilerOptions, outDir: "built" } };
+    const options = { include: ["*/*.ts", "new/*/*.ts"], compilerOptions: { ...compilerOptions, outDir: "built" } };
     writeFileSync(join(home, "tsconfig.json"), JSON.stringify(options));
     const built = node(["node_modules/typescript/bin/tsc", "-p", "."], home);
     expect(built.exit, built.text).to.equal(0);

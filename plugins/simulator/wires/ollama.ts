@@ -1,8 +1,9 @@
-import { argumentsOf, isRecord, list, record, resultText, text } from "../json.ts";
-import { message, type Prompt, type PromptMessage, type PromptTool } from "../prompt.ts";
+import { isRecord, list, record, resultText, text } from "../json.ts";
+import { message, type Prompt, type PromptMessage } from "../prompt.ts";
 import { argumentsValue, type Finish, joined, type TurnUsage, wholeCalls } from "../turn.ts";
 import { type WholePiece, wholePieces } from "../whole-pieces.ts";
 import { type Answer, created, type Wire, type WireFrame } from "../wire.ts";
+import { readCall, readTool } from "./openai.ts";
 
 /** Ollama /api/chat. */
 export const ollama: Wire = {
@@ -48,21 +49,6 @@ function readMessage(value: unknown): PromptMessage {
     default:
       return message("system", text(entry.content));
   }
-}
-
-function readCall(value: unknown) {
-  const call = record(value);
-  const described = record(call.function);
-  return { id: text(call.id), name: text(described.name), arguments: argumentsOf(described.arguments) };
-}
-
-function readTool(value: unknown): PromptTool {
-  const described = record(record(value).function);
-  return {
-    name: text(described.name),
-    description: text(described.description),
-    parameters: record(described.parameters),
-  };
 }
 
 const createdAt = new Date(created * 1000).toISOString();

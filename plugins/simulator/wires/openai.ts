@@ -69,13 +69,13 @@ function readMessage(value: unknown): PromptMessage {
   }
 }
 
-function readCall(value: unknown) {
+export function readCall(value: unknown) {
   const call = record(value);
   const described = record(call.function);
   return { id: text(call.id), name: text(described.name), arguments: argumentsOf(described.arguments) };
 }
 
-function readTool(value: unknown): PromptTool {
+export function readTool(value: unknown): PromptTool {
   const described = record(record(value).function);
   return {
     name: text(described.name),

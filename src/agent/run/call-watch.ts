@@ -1,5 +1,4 @@
-import type { Ownership } from "../../core/journal/journal.ts";
-import type { RunLog } from "../../core/journal/run-log.ts";
+import { type RunLog, WrappedLog } from "../../core/journal/run-log.ts";
 import type { StreamObserver } from "../../core/model/provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { EventBody, RunEvent } from "../../core/run/events.ts";
@@ -134,48 +133,23 @@ const of = ({ round, call, name }: { readonly round: number; readonly call: stri
   tool: name,
 });
 
-class WatchedLog implements RunLog {
-  readonly #log: RunLog;
+class WatchedLog extends WrappedLog {
   readonly #wrote: (event: RunEvent) => void;
 
   constructor(log: RunLog, wrote: (event: RunEvent) => void) {
-    this.#log = log;
+    super(log);
     this.#wrote = wrote;
   }
 
-  get ownership(): Ownership {
-    return this.#log.ownership;
-  }
-
-  get signal(): AbortSignal {
-    return this.#log.signal;
-  }
-
-  get head(): number {
-    return this.#log.head;
-  }
-
-  get pressure(): Promise<void> | undefined {
-    return this.#log.pressure;
-  }
-
-  write(body: EventBody): RunEvent {
-    const event = this.#log.write(body);
+  override write(body: EventBody): RunEvent {
+    const event = this.log.write(body);
     this.#wrote(event);
     return event;
   }
 
-  async step(body: EventBody): Promise<RunEvent> {
-    const event = await this.#log.step(body);
+  override async step(body: EventBody): Promise<RunEvent> {
+    const event = await this.log.step(body);
     this.#wrote(event);
     return event;
-  }
-
-  flush(): Promise<void> {
-    return this.#log.flush();
-  }
-
-  park(seenSignals: number, wakeAfter?: number): Promise<void> {
-    return this.#log.park(seenSignals, wakeAfter);
   }
 }

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PluginKind } from "../../core/ports/plugin.ts";
-import type { PluginFiles } from "./files.ts";
+
+/** File contents by path within the plugin's folder. */
+type PluginFiles = Readonly<Record<string, string>>;
 
 const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
   provider: (name) => `providers:\n  mine: { type: ${name} }`,
@@ -13,8 +15,17 @@ const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
   guard: (name) => `guards:\n  mine: { type: ${name}, output: redact }`,
 };
 
-/** Files every plugin package has, whatever its kind. */
-export function packageFiles(name: string, kind: PluginKind): PluginFiles {
+/** A package for a plugin of this kind: what every one has, and the program and its test in examples/plugins/new. */
+export function pluginFiles(name: string, kind: PluginKind): PluginFiles {
+  const folder = join(root, "examples/plugins/new", kind);
+  const program = readdirSync(folder).map((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    return [file, text.replaceAll("my-plugin", name)] as const;
+  });
+  return { ...packageFiles(name, kind), ...Object.fromEntries(program) };
+}
+
+function packageFiles(name: string, kind: PluginKind): PluginFiles {
   const { version, dependencies, peerDependencies, devDependencies } = ownPackage();
   // A published Venturi bundles it and leaves the types to channel authors.
   const fastify = dependencies.fastify ?? peerDependencies.fastify;

@@ -30,3 +30,44 @@ export interface RunLog {
    */
   park(seenSignals: number, wakeAfter?: number): Promise<void>;
 }
+
+/** A log over another: whatever it does not change is the other's. */
+export class WrappedLog implements RunLog {
+  protected readonly log: RunLog;
+
+  constructor(log: RunLog) {
+    this.log = log;
+  }
+
+  get ownership(): Ownership {
+    return this.log.ownership;
+  }
+
+  get signal(): AbortSignal {
+    return this.log.signal;
+  }
+
+  get head(): number {
+    return this.log.head;
+  }
+
+  get pressure(): Promise<void> | undefined {
+    return this.log.pressure;
+  }
+
+  write(body: EventBody): RunEvent {
+    return this.log.write(body);
+  }
+
+  step(body: EventBody): Promise<RunEvent> {
+    return this.log.step(body);
+  }
+
+  flush(): Promise<void> {
+    return this.log.flush();
+  }
+
+  park(seenSignals: number, wakeAfter?: number): Promise<void> {
+    return this.log.park(seenSignals, wakeAfter);
+  }
+}

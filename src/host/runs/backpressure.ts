@@ -1,5 +1,4 @@
-import type { Ownership } from "../../core/journal/journal.ts";
-import type { RunLog } from "../../core/journal/run-log.ts";
+import { type RunLog, WrappedLog } from "../../core/journal/run-log.ts";
 import { PolledStream } from "../../core/ports/polled-stream.ts";
 import type { EventBody, RunEvent } from "../../core/run/events.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
@@ -67,50 +66,29 @@ export class BackpressureGate {
 }
 
 /** The run's side: the same log, counting what is written. A class, because V8 stores an object literal with getters as a hash table. */
-export class PacedLog implements RunLog {
-  readonly #log: RunLog;
+export class PacedLog extends WrappedLog {
   readonly #pace: BackpressureGate;
 
   constructor(log: RunLog, pace: BackpressureGate) {
-    this.#log = log;
+    super(log);
     this.#pace = pace;
     keepOne(this);
   }
 
-  get ownership(): Ownership {
-    return this.#log.ownership;
-  }
-
-  get signal(): AbortSignal {
-    return this.#log.signal;
-  }
-
-  get head(): number {
-    return this.#log.head;
-  }
-
-  get pressure(): Promise<void> | undefined {
-    return this.#log.pressure;
-  }
-
-  write(body: EventBody): RunEvent {
-    const event = this.#log.write(body);
+  override write(body: EventBody): RunEvent {
+    const event = this.log.write(body);
     this.#pace.wrote(event);
     return event;
   }
 
-  async step(body: EventBody): Promise<RunEvent> {
-    const event = await this.#log.step(body);
+  override async step(body: EventBody): Promise<RunEvent> {
+    const event = await this.log.step(body);
     this.#pace.wrote(event);
     return event;
   }
 
-  flush(): Promise<void> {
-    return this.#log.flush();
-  }
-
-  async park(seenSignals: number, wakeAfter?: number): Promise<void> {
-    await this.#log.park(seenSignals, wakeAfter);
+  override async park(seenSignals: number, wakeAfter?: number): Promise<void> {
+    await this.log.park(seenSignals, wakeAfter);
     this.#pace.parked = true;
   }
 }

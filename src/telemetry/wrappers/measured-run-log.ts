@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
-import type { Claim, Ownership } from "../../core/journal/journal.ts";
-import type { RunLog } from "../../core/journal/run-log.ts";
+import type { Claim } from "../../core/journal/journal.ts";
+import { type RunLog, WrappedLog } from "../../core/journal/run-log.ts";
 import type { EventBody, RunEvent } from "../../core/run/events.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { RunTrace } from "./run-trace.ts";
@@ -16,8 +16,7 @@ export interface RunLogFacts {
  * Observes a run's log: run and round spans are derived from its events. The trace ends once the terminal event is durable, so
  * that its append is still included.
  */
-export class MeasuredLog implements RunLog {
-  readonly #inner: RunLog;
+export class MeasuredLog extends WrappedLog {
   readonly #measure: Tracing;
   readonly #claim: Claim;
   readonly #queued: boolean;
@@ -28,8 +27,8 @@ export class MeasuredLog implements RunLog {
   #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
 
   constructor(measure: Tracing, inner: RunLog, claim: Claim, facts: RunLogFacts) {
+    super(inner);
     this.#measure = measure;
-    this.#inner = inner;
     this.#claim = claim;
     this.#queued = facts.queued;
     this.#history = facts.history;
@@ -42,47 +41,31 @@ export class MeasuredLog implements RunLog {
     keepOne(this);
   }
 
-  get ownership(): Ownership {
-    return this.#inner.ownership;
-  }
-
-  get head(): number {
-    return this.#inner.head;
-  }
-
-  get signal(): AbortSignal {
-    return this.#inner.signal;
-  }
-
-  get pressure(): Promise<void> | undefined {
-    return this.#inner.pressure;
-  }
-
-  write(body: EventBody): RunEvent {
+  override write(body: EventBody): RunEvent {
     // The most frequent events; they are measured elsewhere.
-    if (body.type === "text.delta" || body.type === "tool_call.delta") return this.#inner.write(body);
-    return this.#inner.write(this.#seen(body));
+    if (body.type === "text.delta" || body.type === "tool_call.delta") return this.log.write(body);
+    return this.log.write(this.#seen(body));
   }
 
-  async flush(): Promise<void> {
+  override async flush(): Promise<void> {
     try {
-      await this.#inner.flush();
+      await this.log.flush();
     } finally {
       this.#finish();
     }
   }
 
-  async step(body: EventBody): Promise<RunEvent> {
+  override async step(body: EventBody): Promise<RunEvent> {
     try {
-      return await this.#inner.step(this.#seen(body));
+      return await this.log.step(this.#seen(body));
     } finally {
       this.#finish();
     }
   }
 
-  async park(seenSignals: number, wakeAfter?: number): Promise<void> {
+  override async park(seenSignals: number, wakeAfter?: number): Promise<void> {
     try {
-      await this.#inner.park(seenSignals, wakeAfter);
+      await this.log.park(seenSignals, wakeAfter);
     } finally {
       this.#trace?.parked();
     }

@@ -1,11 +1,8 @@
-import type { PluginFiles } from "./files.ts";
-
-export const guardFiles = (name: string): PluginFiles => ({
-  "index.ts": `import { definePlugin, type ScanSink, type TextScanner } from "venturi/plugin";
+import { definePlugin, type ScanSink, type TextScanner } from "venturi/plugin";
 import { z } from "zod";
 
 export default definePlugin({
-  name: "${name}",
+  name: "my-plugin",
   kind: "guard",
   description: "Finds a word",
   options: z.strictObject({ word: z.string().min(1).describe("The word that must not pass.") }),
@@ -32,7 +29,7 @@ class WordScanner implements TextScanner {
     this.#give(this.#held.length);
   }
 
-  /** Decides the first \`certain\` characters. */
+  /** Decides the first `certain` characters. */
   #give(certain: number): void {
     let from = 0;
     for (let at = this.#held.indexOf(this.#word); at >= 0; at = this.#held.indexOf(this.#word, from)) {
@@ -44,24 +41,3 @@ class WordScanner implements TextScanner {
     this.#held = this.#held.slice(Math.max(from, certain));
   }
 }
-`,
-  "index.test.ts": `import assert from "node:assert/strict";
-import { testPluginContext } from "venturi/testing";
-import plugin from "./index.ts";
-
-describe("${name}", () => {
-  it("finds the word however the text is cut", async () => {
-    const guard = await plugin.create(plugin.options.parse({ word: "secret" }), testPluginContext({ name: "word" }));
-    const text = "a secret, and sec";
-    for (let cut = 0; cut <= text.length; cut++) {
-      let seen = "";
-      const scanner = guard.scanner?.({ plain: (piece) => (seen += piece), found: (_, rule) => (seen += \`[\${rule}]\`) });
-      scanner?.push(text.slice(0, cut));
-      scanner?.push(text.slice(cut));
-      scanner?.end();
-      assert.equal(seen, "a [word], and sec");
-    }
-  });
-});
-`,
-});
