@@ -15,7 +15,7 @@ const sums = {
 const Sums = z.object(sums);
 type Sums = z.output<typeof Sums>;
 
-/** The one definition: the client's type, and the console's, are made from it. */
+/** The single definition, from which the client's and the console's types are made. */
 export const TotalsView = named(
   "TotalsView",
   z.object({

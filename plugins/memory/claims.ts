@@ -3,7 +3,7 @@ import { workerRows } from "./backlog.ts";
 import { claimFor, isCancelled, ownershipOf, passes, type StoredRun } from "./run.ts";
 import { nameOf, type RunTable } from "./run-table.ts";
 
-/** Which worker holds which run, and whose lease is over. */
+/** Tracks which worker holds which run, and expired leases. */
 export class Claims {
   readonly #table: RunTable;
   readonly #clock: Clock;

@@ -17,7 +17,7 @@ export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: R
   return last && (cut || found.length > limit) ? { runs, cursor: String(last.order) } : { runs };
 }
 
-/** A recount: all is in memory anyway. */
+/** Recounts all runs, which are in memory anyway. */
 export function totalsOf(stored: Iterable<StoredRun>, query: ListQuery, by: Grouping | undefined): Totals {
   const fold = new TotalsFold(by);
   for (const run of stored) if (fits(run, query)) fold.add(rowOf(run));

@@ -55,7 +55,7 @@ export class RunTable {
     return undefined;
   }
 
-  /** What each run has after its cursor; runs without any are left out. */
+  /** What each run has after its cursor; runs with nothing new are left out. */
   after<T>(cursors: readonly Cursor[], of: (stored: StoredRun) => readonly T[], limit?: number): Map<string, T[]> {
     const found = new Map<string, T[]>();
     for (const { run, after } of cursors) {
@@ -72,7 +72,7 @@ export class RunTable {
     return false;
   }
 
-  /** Throws when the caller has as many running and queued runs as it may have. */
+  /** Throws when the caller has reached its limit of running and queued runs. */
   refuseTooMany({ tenant, request: { caller } }: Enqueue): void {
     if (caller?.concurrentRuns === undefined) return;
     let count = 0;

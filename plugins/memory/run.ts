@@ -77,7 +77,7 @@ export function written(stored: StoredRun, item: Append, now: number): void {
   stored.end = item.end;
 }
 
-/** Fills a new run with what was recorded of it. */
+/** Fills a new run from its recording. */
 export function restored(stored: StoredRun, { run, request, events, signals, wires, state }: Recording): void {
   const last = events.at(-1);
   stored.epoch = 1;

@@ -45,7 +45,7 @@ export class Feed {
     return this.#read;
   }
 
-  /** Resolves when it has caught up with the streams; tries again for as long as a request may take. */
+  /** Resolves when it has caught up with the streams; retries as long as a request may take. */
   async follow(op: string): Promise<void> {
     const deadline = performance.now() + this.#options.store.timeout;
     for (;;) {

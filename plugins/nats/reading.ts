@@ -15,7 +15,7 @@ interface ReadingOptions {
   readonly records: Records;
 }
 
-/** Events of runs: those that another process writes are followed live, all others are read from the stream. */
+/** Reads events: runs written by another process are followed live, all others are read from the stream. */
 export class Reading {
   readonly #options: ReadingOptions;
 

@@ -9,7 +9,7 @@ const op = "journal.enqueue";
 type Enqueued = { run: string; existing: boolean; claim?: Claim };
 type Wanted = Pick<Enqueue, "run" | "tenant" | "session">;
 
-/** Admits new runs: one per key, sessions in turn, and no more of a caller than it may have. */
+/** Admits new runs: one per key, sessions in turn, within the caller's run limit. */
 export class Enqueueing {
   readonly #database: Database;
   readonly #sql: Statements;

@@ -7,7 +7,7 @@ export class UnusableDatabase extends Error {}
 /** "vntr": advisory lock against concurrent migrations. */
 const lock = 0x766e7472;
 
-/** Ms. A table of millions of rows takes longer than any other statement may. */
+/** A migration of millions of rows takes longer than any other statement may, ms. */
 const migrationTime = 3_600_000;
 
 /** Returns the schema's previous version if it was an older one; undefined for a new schema. */

@@ -1,6 +1,6 @@
 const tokens = (kind: string) => `coalesce((d.digest #>> '{usage,${kind}}')::float8, 0)`;
 
-/** What digests add to the sums, times `sign`. In the order of the key, or two transactions would wait for each other. */
+/** Adds digests to the sums, times `sign`. In key order, to avoid deadlocks. */
 const change = (digests: string, sign: 1 | -1) => `
   INSERT INTO $.sums AS c (grp, span, at, shard, runs, input_tokens, output_tokens, nanos, priced, spread)
     SELECT grp, span, at, shard, sum(n), sum(i), sum(o), sum(c), sum(p), jsonb_object_agg(floor, n) FROM (
@@ -22,7 +22,9 @@ const trigger = (event: string, tables: string, body: string) => `
   CREATE TRIGGER digests_${event} AFTER ${event} ON $.digests REFERENCING ${tables}
     FOR EACH STATEMENT EXECUTE FUNCTION $.digests_${event}();`;
 
-/** As floors: see `nextFloor`. As groups: a hash, because lists of models may be longer than a row of an index. */
+/**
+ * A digest's duration as a floor (see `nextFloor`), and its group as a hash, because a list of models may exceed the size of an index row.
+ */
 const place = (digest: string, run: string) => `
   md5(jsonb_build_array(${run}.tenant, ${run}.agent, ${digest}.models, coalesce(${run}.caller, ''),
     ${outcome(digest)}, coalesce(${digest}.code, ''))::text)`;
@@ -36,9 +38,9 @@ const group = (
   ${outcome(digest)}, coalesce(${digest}.code, '')`;
 
 /**
- * Sums of ended runs by what lists filter and group by, kept by triggers: whoever writes or removes a digest, also a replica of an
- * older version, changes them in the same transaction. A digest names its group, time and shard itself, because its run is removed by
- * the same statement. Connections add to rows of their own (`shard`), so that they seldom wait for each other.
+ * Sums of ended runs by what lists filter and group by, maintained by triggers: whoever writes or removes a digest, even a replica of an
+ * older version, changes them in the same transaction. A digest stores its group, time and shard itself, because its run is removed by the
+ * same statement. Connections add to their own rows (`shard`), so that they seldom wait for each other.
  */
 export const sumsMigration = `
   CREATE TABLE $.sum_spans (span bigint PRIMARY KEY);

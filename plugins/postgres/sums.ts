@@ -24,8 +24,8 @@ const engineOf = ({ database, replica }: Servers): SumsEngine => ({
 });
 
 /**
- * Removes groups without sums. Whoever adds to one holds a lock on the table until its transaction ends; this one waits for them all,
- * and only its next statement looks, or it would remove a group that a sum was just added to.
+ * Removes groups without sums. Whoever adds to one holds a lock on the table until its transaction ends. This waits for all of them, and
+ * only the next statement looks; otherwise it could remove a group that a sum was just added to.
  */
 export async function forgetGroups(database: Database): Promise<void> {
   await database.transaction("journal.prune", async (ask) => {

@@ -149,7 +149,7 @@ export interface Operations {
   workers(): WorkerRow[];
   backlog(): BacklogRow[];
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
-  /** A statement about `sums`; `values` are `$1` and on. */
+  /** Runs a statement on `sums`; `values` are `$1` and so on. */
   sums(text: string, values: readonly SQLInputValue[]): Record<string, unknown>[];
   /** Returns the reason if it was refused. */
   restore(row: RestoreRow): string | undefined;

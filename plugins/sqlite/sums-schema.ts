@@ -1,4 +1,4 @@
-/** What a digest adds to the sums. The floors of durations are those of `nextFloor`. */
+/** What a digest adds to the sums. Durations use the floors of `nextFloor`. */
 const figures = `
   CREATE VIEW digest_figures AS SELECT d.run, r.tenant, r.agent, d.models, coalesce(r.caller, '') AS caller,
     coalesce(r.outcome, '') AS outcome, coalesce(d.code, '') AS code, r.created_at AS at,
@@ -13,7 +13,7 @@ const same = ["tenant", "agent", "models", "caller", "outcome", "code"]
   .map((name) => `g.${name} = f.${name}`)
   .join(" AND ");
 
-/** The sums that a digest is part of. The path of its duration is cut from `{"FLOOR":1}`. */
+/** The sums a digest belongs to. The JSON path of its duration is cut from `{"FLOOR":1}`. */
 const places = (
   run: string,
 ) => `SELECT g.id AS grp, s.span, f.at - f.at % s.span AS at, f.input_tokens, f.output_tokens, f.nanos, f.priced,
@@ -41,9 +41,8 @@ const subtract = (run: string) => `
     AND NOT EXISTS (SELECT 1 FROM sums WHERE grp = sum_groups.id);`;
 
 /**
- * Sums of ended runs by what lists filter and group by, kept by triggers: whoever writes or removes a digest, also a process of an
- * older version, changes them in the same transaction. A replaced row is taken out before it is replaced, because REPLACE fires no
- * trigger of DELETE.
+ * Sums of ended runs by what lists filter and group by, maintained by triggers: whoever writes or removes a digest, even a process of an
+ * older version, changes them in the same transaction. A replaced row is subtracted first, because REPLACE fires no DELETE trigger.
  */
 export const sumsMigration = `
   CREATE TABLE sum_spans (span INTEGER PRIMARY KEY) STRICT;

@@ -12,6 +12,6 @@ const engineOf = (reads: Asked): SumsEngine => ({
   isOneOf: (column, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
   list: (values) => JSON.stringify(values),
   async ask<Row>(text: string, values: readonly unknown[]) {
-    return (await reads.ask("sums", text, values as (string | number)[])) as Row[]; // the statement's columns
+    return (await reads.ask("sums", text, values as (string | number)[])) as Row[]; // The statement's columns.
   },
 });

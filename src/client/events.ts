@@ -4,7 +4,7 @@ import type { Timing as TimingSchema } from "../core/run/event-parts.ts";
 import type { RunEvent as EventSchema } from "../core/run/events.ts";
 import type { FeedItem as FeedSchema } from "../core/run/feed.ts";
 
-/** Inferred from what the service checks its events by. Types alone: nothing of the runtime gets into a page. */
+/** Inferred from the schemas by which the service checks its events. Types only: nothing of the runtime gets into a page. */
 export type {
   FilePart,
   ImagePart,
@@ -19,7 +19,7 @@ export type {
 export type { Spent, Usage } from "../core/model/usage.ts";
 export type { ErrorBody, PendingCall, RunInput } from "../core/run/event-parts.ts";
 
-/** As input: runs of earlier releases lack what has a default by now. */
+/** The input type: runs of earlier releases lack fields that have a default now. */
 export type RunEvent = z.input<typeof EventSchema>;
 export type FeedItem = z.input<typeof FeedSchema>;
 export type Digest = z.input<typeof DigestSchema>;

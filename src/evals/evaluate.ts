@@ -42,7 +42,7 @@ export interface EvalOptions {
   /** The results to compare with, for a pairwise judge. */
   readonly against?: ReadonlyMap<string, { readonly output: string }> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Whether scores are kept beside each run too; true when absent. */
+  /** Whether scores are also stored next to each run; default true. */
   readonly keepScores?: boolean;
   progress?(done: number, all: number, last: Measured): void;
 }

@@ -12,7 +12,7 @@ import type { HostRuns } from "./runs/runs.ts";
 import { Shadows } from "./shadow/shadows.ts";
 import type { EventLoopMonitor } from "./system/event-loop.ts";
 
-/** Closes what was opened so far, the last first. */
+/** Closes what was opened so far, in reverse order. */
 export type Undo = (() => Promise<void>)[];
 
 /** A host whose runs are open. */
@@ -30,7 +30,7 @@ interface Beside {
   readonly shadows: boolean;
 }
 
-/** What works beside the runs: shadows of them, the index of journals of earlier releases, retention. */
+/** Starts what runs next to the runs: shadows, indexing of journals of earlier releases, retention. */
 export function startBeside({ config, shadows }: Beside, parts: Opened, undo: Undo): void {
   const { journal, clock, log, revisions, opened } = parts;
   if (shadows) {
@@ -43,7 +43,7 @@ export function startBeside({ config, shadows }: Beside, parts: Opened, undo: Un
   undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
 }
 
-/** Sampled once somebody inspects the service. */
+/** Starts sampling when somebody inspects the service. */
 export function figuresOf(parts: Opened, telemetry: Telemetry, undo: Undo): { series: Series; backlog: Backlog } {
   const { journal, clock, log, revisions, opened, eventLoop } = parts;
   const backlog = new Backlog({ journal, clock, log, telemetry, agents: () => revisions.current.agents });

@@ -122,7 +122,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
 
 type Base = Awaited<ReturnType<typeof openBase>>;
 
-/** What the container is given: read from files and the options, before any plugin is created. */
+/** The container's inputs: read from files and options, before any plugin is created. */
 async function openBase(options: OpenOptions) {
   const { configFile: file, code, set, env, replace = [] } = options;
   const loading: LoadOptions = {

@@ -115,7 +115,7 @@ export class Committer implements LogOwner {
     this.patient = patientOwner(this);
   }
 
-  /** A judge of a shadow is no fork: it may have tools. */
+  /** A shadow's judge is not a fork: it may have tools. */
   ownerFor({ shadow, fork }: RunRequest): LogOwner {
     const isReplay = shadow !== undefined && fork?.tools === "recorded" && fork.unanswered === "fail";
     return isReplay ? this.patient : this;

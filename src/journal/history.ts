@@ -9,8 +9,8 @@ const page = 1_000;
 const held = new WeakMap<Journal, Map<string, readonly RunEvent[]>>();
 
 /**
- * Reads an ended run, which no longer changes, once for everyone who needs it during `use`: a shadow would read it three times,
- * which would be most of its cost.
+ * Reads an ended run, which no longer changes, once for everyone who needs it during `use`: a shadow would otherwise read it three times,
+ * most of its cost.
  */
 export async function holdingHistory<T>(
   journal: Journal,

@@ -48,7 +48,7 @@ export async function giveFeedback(
   return fresh;
 }
 
-/** One page of the runs that fit, also by what is kept beside them. */
+/** One page of matching runs, also filtered by notes such as feedback. */
 export const listRuns = (journal: Journal, query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> =>
   query.feedback === undefined ? journal.list(query) : listRated(journal, query);
 

@@ -21,7 +21,7 @@ export interface LogOwner {
   readonly clocks: RunClocks;
   /** Uncommitted bytes of one log before backpressure sets in. */
   readonly maxUncommitted: number;
-  /** Only the end of the run is waited for: nothing is done outside of it, so a crash may take its steps too. */
+  /** Only the end of the run is awaited: it has no outside effects, so a crash may lose its steps. */
   readonly onlyEnds?: boolean;
   /** The log has something to commit; `urgent` when a writer awaits it. */
   changed(log: OwnedLog, urgent: boolean): void;

@@ -7,7 +7,7 @@ import { noTiming } from "../core/run/timing.ts";
 import { type Grouping, groupings, type Totals, TotalsFold } from "../core/run/totals.ts";
 import { claimed, eventsAfter, freshName, type JournalBench } from "./journal-bench.ts";
 
-/** Sums of ended runs are those of their digests, whatever happens to the runs. */
+/** Stored sums of ended runs equal those of their digests, whatever happens to the runs. */
 export function totalsCases(bench: JournalBench): void {
   describe("totals", () => {
     for (const seed of [1, 2, 3]) {
@@ -80,7 +80,7 @@ export function totalsCases(bench: JournalBench): void {
 
 type Random = (below: number) => number;
 
-/** As in Park and Miller: enough for a choice of steps. */
+/** Park and Miller's generator: good enough to choose steps. */
 function randomFrom(seed: number): Random {
   let state = seed * 7_919;
   return (below) => {
@@ -109,11 +109,11 @@ async function agree(journal: Journal, tenants: readonly string[], random: Rando
     }
 }
 
-/** Comparable with `recount`. */
+/** Totals in a form comparable with `recount`. */
 export const totals = async (journal: Journal, query: ListQuery, by?: Grouping): Promise<unknown> =>
-  plain((await journal.totals?.(query, by)) as Totals); // the journal has them
+  plain((await journal.totals?.(query, by)) as Totals); // The journal has them.
 
-/** From the digests that the journal lists. */
+/** Recounts from the digests that the journal lists. */
 export async function recount(journal: Journal, query: ListQuery, by?: Grouping): Promise<unknown> {
   const fold = new TotalsFold(by);
   let cursor: string | undefined;
@@ -136,7 +136,7 @@ const sorted = <Sums extends Totals["all"]>(sums: Sums): unknown => ({
   spread: [...sums.spread].sort(([one], [other]) => one - other),
 });
 
-const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)] as T; // never empty
+const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)] as T; // Never empty.
 
 function bodies(random: Random): EventBody[] {
   const models = pick(random, [[], ["m/small"], ["m/small", "m/big"], ["m/small → m/big"], ['m/"q', "ü"]]);
@@ -165,14 +165,14 @@ const asked = (random: Random) => ({
   ...(random(3) === 0 ? {} : { caller: { id: pick(random, ["key-1", "key-2"]) } }),
 });
 
-/** One price has no end in binary, one is out of this world. */
+/** One price is not representable in binary, one is absurdly large. */
 const priceOf = (model: string) =>
   model === "m/small" ? { input: 0.1, output: 0.7 } : model === "m/big" ? { input: 1e14, output: 0 } : undefined;
 
 async function ended(journal: Journal, tenant: string, random: Random): Promise<string> {
   const { ownership, request } = await claimed(journal, { tenant, request: asked(random) });
   const events = eventsAfter(ownership, bodies(random));
-  const end = endOfRun({ run: ownership.run, request, priceOf }, events) as EndOfRun; // it has ended
+  const end = endOfRun({ run: ownership.run, request, priceOf }, events) as EndOfRun; // It has ended.
   assert.equal((await journal.append([{ ownership, events, state: "done", end }])).size, 0);
   return ownership.run;
 }

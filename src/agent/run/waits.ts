@@ -12,7 +12,7 @@ interface Wait {
 
 interface Finished extends Wait {
   ms: number;
-  /** Of several short waits. */
+  /** Whether it is the sum of several short waits. */
   readonly isSum: boolean;
 }
 
@@ -35,7 +35,7 @@ export class Waits {
   readonly #open: Wait[] = [];
   /** Finished waits not yet reported. Short ones are summed per cause, with `since` of the first. */
   #due: Finished[] = [];
-  /** Some of them are to be reported: every step asks, and hardly any has one. */
+  /** Whether any of them is to be reported: every step checks, and hardly any has one. */
   #isDue = false;
   #stallsSeen: number;
 
@@ -68,7 +68,7 @@ export class Waits {
     return wait;
   }
 
-  /** Has no effect the second time. */
+  /** No effect when called twice. */
   #end(wait: Wait): void {
     const place = this.#open.lastIndexOf(wait);
     if (place < 0) return;

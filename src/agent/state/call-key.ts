@@ -5,7 +5,10 @@ export type CallIdentity = Pick<PendingCall, "name" | "arguments">;
 
 const written = new WeakMap<object, string>();
 
-/** Whether both have the same name and arguments. Arguments, which may be megabytes, are encoded once, and only if there is something to compare. */
+/**
+ * Whether both have the same name and arguments. Arguments may be megabytes, so they are encoded once, and only if there is something to
+ * compare.
+ */
 export const isSameCall = (left: CallIdentity, right: CallIdentity): boolean =>
   left.name === right.name &&
   (left.arguments === right.arguments || textOf(left.arguments) === textOf(right.arguments));

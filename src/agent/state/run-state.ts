@@ -109,7 +109,7 @@ export class RunState {
       for (const part of parts) if (part.type === "tool_call") this.callIds.add(part.call);
   }
 
-  /** Deltas first: they are nearly all events of a run, and change nothing but the round's text. */
+  /** Deltas first: they are nearly all events of a run, and only change the round's text. */
   apply(event: RunEvent): void {
     switch (event.type) {
       case "text.delta":
@@ -208,7 +208,7 @@ export class RunState {
     this.attempt = attempt;
   }
 
-  /** A call of the current round goes a step further. */
+  /** Applies an event to a call of the current round. */
   #advance(call: CallState, event: RunEvent): void {
     switch (event.type) {
       case "approval.requested":

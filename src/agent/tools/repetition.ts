@@ -53,7 +53,7 @@ export class Repetition {
   }
 }
 
-/** How many calls in a row before this place are the same as this one; counts no further than matters. */
+/** How many consecutive calls before this position equal this one; stops counting at the limit that matters. */
 function inARow(history: readonly CallIdentity[], end: number, call: CallIdentity): number {
   let times = 0;
   for (let place = end - 1; place >= 0 && times < endedAt; place--) {

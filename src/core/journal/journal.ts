@@ -241,8 +241,8 @@ export interface Journal {
    */
   keepDigest?(run: string, end: EndOfRun): Promise<void>;
   /**
-   * Sums of the ended runs that fit a query for which `coveredBySums` holds, equal to a recount of their digests (`TotalsFold`),
-   * without reading them. The answer may lag like `ListQuery.mayLag`. Absent in journals without digests.
+   * Sums of the ended runs that match a query for which `coveredBySums` holds. Equal to a recount of their digests (`TotalsFold`), but
+   * without reading them. May lag like `ListQuery.mayLag`. Absent in journals without digests.
    */
   totals?(query: ListQuery, by?: Grouping): Promise<Totals>;
   /** Sums of usage, from `Append.billed`. They outlive the runs: `prune` does not touch them. */

@@ -230,7 +230,7 @@ const whole = (tokens = 0): number => Math.round(tokens);
 
 let today = { number: Number.NaN, name: "" };
 
-/** The last day is remembered: writing a date takes 5 µs, and every generation asks for today's. */
+/** Caches the last day: formatting a date takes 5 µs, and every generation needs today's. */
 export function dayOf(at: number): string {
   const number = Math.floor(at / 86_400_000);
   if (number !== today.number) today = { number, name: new Date(at).toISOString().slice(0, 10) };
@@ -247,7 +247,7 @@ export class UsageSums {
   }
 
   add(entry: UsageRow): void {
-    // Each with its length, so that no two rows have the same key.
+    // Each part is prefixed with its length, so that no two rows share a key.
     let key = "";
     for (const each of this.#keys) key += `${entry[each]?.length} ${entry[each]}`;
     const known = this.#rows.get(key);

@@ -20,14 +20,14 @@ import {
 } from "../run/totals.ts";
 
 /**
- * Sums of ended runs as two tables, the same in every SQL engine: `sum_groups` has a row per tenant, agent, models, key, outcome and
- * code; `sums` what their runs add up to within stretches of time of each width in `spans`. Triggers on the digests keep them, so no
- * way of writing or removing one can miss them.
+ * Sums of ended runs in two tables, the same in every SQL engine: `sum_groups` has a row per tenant, agent, models, key, outcome and code;
+ * `sums` holds their totals per time interval of each width in `spans`. Triggers on the digests maintain them, so that no way of writing or
+ * removing a digest can miss them.
  */
 export interface SumsEngine {
-  /** With a dot, where there is one. */
+  /** Schema prefix including its dot, if any. */
   readonly schema: string;
-  /** All texts of a column in one. */
+  /** Concatenates all texts of a column. */
   readonly joined: (column: string) => string;
   readonly hasModel: (parameter: string) => string;
   readonly isOneOf: (column: string, parameter: string) => string;
@@ -107,7 +107,7 @@ class Conditions {
     return `$${this.values.length}`;
   }
 
-  /** The stretches that the query's time consists of, as a table. */
+  /** The intervals that make up the query's time range, as a table. */
   within(query: ListQuery, widest: number): string {
     const rows = stretches(query, widest).map(({ span, from, to }) =>
       [span, from, to].map((value, at) => `CAST(${this.add(value)} AS bigint) AS ${["span", "since", "until"][at]}`),
@@ -116,7 +116,7 @@ class Conditions {
     return table || "SELECT 1 AS span, 0 AS since, 0 AS until";
   }
 
-  /** In this order: the groups, the stretches, and the sums by their key. */
+  /** Join order: groups, intervals, then the sums by their key. */
   from(query: ListQuery, widest: number): string {
     const { schema } = this.#engine;
     return `FROM ${schema}sum_groups g CROSS JOIN (${this.within(query, widest)}) t
@@ -129,7 +129,7 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** When the first and the last run were created: one look into the index for each group. */
+/** When the first and last run were created: one index lookup per group. */
 function boundsOf(engine: SumsEngine, query: ListQuery): Statement {
   const conditions = new Conditions(engine, query);
   const { since, until } = query;
@@ -176,18 +176,18 @@ function barsOf(
   return { text, values: conditions.values };
 }
 
-/** A list of every day of a long time would read them all. */
+/** Limits a list by day to the newest days; otherwise it would read every day of a long period. */
 const newestDays = (query: ListQuery, last: number): ListQuery => ({
   ...query,
   since: Math.max(query.since ?? 0, (Math.floor(last / dayMs) - mostGroups + 1) * dayMs),
 });
 
 const toSums = ({ name: _, spread, ...figures }: SumsRow): RunSums => ({
-  ...(Object.fromEntries(Object.entries(figures).map(([figure, value]) => [figure, Number(value)])) as typeof figures), // the same keys
+  ...(Object.fromEntries(Object.entries(figures).map(([figure, value]) => [figure, Number(value)])) as typeof figures), // The same keys.
   spread: readSpread(spread ?? ""),
 });
 
-/** Rows of one name are one group: lists of models may read the same. */
+/** Merges rows of the same name: different lists of models may read the same. */
 function merged(rows: readonly SumsRow[], by: Grouping | undefined): (RunSums & { name: string })[] {
   const groups = new Map<string, Sums>();
   for (const row of rows) {
@@ -201,11 +201,11 @@ function merged(rows: readonly SumsRow[], by: Grouping | undefined): (RunSums & 
 
 function nameOf(name: string | number | null, by: Grouping | undefined): string {
   if (by === "day") return dayName(Number(name) * dayMs);
-  if (by === "model") return modelsName(JSON.parse(String(name)) as string[]); // written from Digest.models
+  if (by === "model") return modelsName(JSON.parse(String(name)) as string[]); // Written from `Digest.models`.
   return String(name ?? "") || (by === "cause" ? "unknown" : "none");
 }
 
-/** JSON objects one after the other, `{"110":3,"121":1}`, added up. By hand: there may be a hundred thousand of them. */
+/** Adds up consecutive JSON objects such as `{"110":3,"121":1}`. Parsed by hand, since there may be a hundred thousand of them. */
 export function readSpread(texts: string): Map<number, number> {
   const spread = new Map<number, number>();
   let floor = 0;

@@ -139,7 +139,7 @@ export interface Runs {
   feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
   get(run: string): Promise<RunRow>;
   list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
-  /** Sums of the ended runs that fit. */
+  /** Sums of the matching ended runs. */
   totals(query: RunsQuery, by?: Grouping): Promise<Counted>;
   /** Usage and cost of generations, in sums that outlive the runs. */
   usage(query: UsageQuery): Promise<UsageRow[]>;

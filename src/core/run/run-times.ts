@@ -35,7 +35,7 @@ export class RunTimes {
   #charged = 0;
   #attempt: Generating | undefined;
   #backoff: string | undefined;
-  /** Made when needed: most runs need none of the three. */
+  /** Created when needed: most runs need none of the three. */
   #running: Map<string, string> | undefined;
   #asking: Map<string, string> | undefined;
   /** What is paused: "" for the run, or the agent. */
@@ -277,7 +277,7 @@ export class RunTimes {
     );
   }
 
-  /** Names of the tools that run and do not ask; undefined if there are none. */
+  /** Names of running tools that are not asking; undefined if there are none. */
   #working(): string | undefined {
     if (!this.#running?.size) return undefined;
     const names = new Set<string>();

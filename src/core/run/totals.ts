@@ -6,17 +6,17 @@ import type { RunRow } from "./run-row.ts";
 export const groupings = ["tenant", "agent", "model", "key", "day", "cause"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** Added up over ended runs. */
+/** Sums over ended runs. */
 export interface RunSums {
   readonly runs: number;
   readonly failed: number;
   readonly cancelled: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Billionths of a USD, over the runs whose cost is known, and how many those are. */
+  /** Billionths of a USD over the runs with a known cost, and the number of those runs. */
   readonly nanos: number;
   readonly priced: number;
-  /** How many took how long, by `floorOf`. */
+  /** Number of runs by duration, as `floorOf`. */
   readonly spread: ReadonlyMap<number, number>;
 }
 
@@ -29,13 +29,13 @@ export interface TotalsBar {
 
 export interface Totals {
   readonly all: RunSums;
-  /** The largest first; days: the newest first. */
+  /** Largest first; days: newest first. */
   readonly groups: readonly (RunSums & { readonly name: string })[];
   /** From the first to the last run, without gaps. */
   readonly bars: readonly TotalsBar[];
 }
 
-/** Sums over `newest` are those of the newest runs that fit, because there is no sum of all and there are too many to read. */
+/** `newest`: the sums cover only the newest matching runs, because there are no stored sums for this query and too many runs to read. */
 export interface Counted extends Totals {
   readonly counted: "all" | "newest";
 }
@@ -43,17 +43,19 @@ export interface Counted extends Totals {
 export const mostGroups = 50;
 export const dayMs = 86_400_000;
 
-/** Widths of the stretches of time that sums are kept for, ms. Each is a multiple of the one before. */
+/** Widths of the time intervals that sums are kept for, ms. Each is a multiple of the previous one. */
 export const spans = [1, 60_000, 3_600_000, dayMs, 16 * dayMs] as const;
 
-/** The next floor of durations: each a tenth above the last, so that a percentile is at most 5 % off. Also in the SQL of migrations. */
+/**
+ * The next floor for durations: each is a tenth above the last, so that a percentile is at most 5 % off. Repeated in the SQL of migrations.
+ */
 export const nextFloor = (floor: number): number => Math.max(floor + 1, Math.floor((floor * 11 + 9) / 10));
 
 const floors: number[] = [];
 for (let floor = 0; floors.length === 0 || (floors.at(-1) ?? 0) < 10_000_000_000; floor = nextFloor(floor))
   floors.push(floor);
 
-/** The largest floor that a duration reaches. */
+/** The largest floor not above a duration. */
 export function floorOf(ms: number): number {
   let low = 0;
   for (let high = floors.length - 1; low < high; ) {
@@ -75,17 +77,17 @@ export function percentile(spread: ReadonlyMap<number, number>, share: number): 
   return 0;
 }
 
-/** Whether sums by tenant, agent, model, key, outcome, code and time tell all that the query asks about. */
+/** Whether sums by tenant, agent, model, key, outcome, code and time can answer the query. */
 export const coveredBySums = (query: RunsQuery): boolean =>
   [query.text, query.tool, query.minMs, query.session, query.metadata, query.feedback].every(
     (asked) => asked === undefined,
   );
 
-/** Whether no ended run can fit. */
+/** Whether no ended run can match. */
 export const asksUnended = ({ state, waiting }: ListQuery): boolean =>
   waiting === true || (state !== undefined && state !== "done");
 
-/** Stretches of one width each that together cover a time, the widest possible. */
+/** Intervals of one width; several together cover a time range with the widest possible ones. */
 export interface Stretch {
   readonly span: number;
   readonly from: number;
@@ -94,7 +96,7 @@ export interface Stretch {
 
 export const forever = Number.MAX_SAFE_INTEGER;
 
-/** `widest`: of the stretches. */
+/** `widest`: maximum width of the intervals. */
 export function stretches({ since, until }: ListQuery, widest: number): Stretch[] {
   const cover = (from: number, to: number, level: number): Stretch[] => {
     if (from >= to) return [];
@@ -113,13 +115,13 @@ export function stretches({ since, until }: ListQuery, widest: number): Stretch[
   );
 }
 
-/** Width of the chart's bars, and of the sums they are made of: few enough to be read quickly, and to be seen. */
+/** Width of the chart's bars, and of the sums they are made from: few enough to read quickly and to see. */
 export function barsOver(first: number, last: number): { readonly span: number; readonly width: number } {
   const span = spans.find((each) => each > 1 && (last - first) / each <= 127) ?? spans[4];
   return { span, width: span * Math.max(1, Math.ceil((last - first) / span / 63)) };
 }
 
-/** Bars without gaps from what was created when. */
+/** Fills gaps between bars. */
 export function barsFrom(found: readonly TotalsBar[], width: number): TotalsBar[] {
   const places = found.map(({ at }) => Math.floor(at / width));
   const from = places.reduce((least, place) => Math.min(least, place), forever);
@@ -139,7 +141,7 @@ export function barsFrom(found: readonly TotalsBar[], width: number): TotalsBar[
   return bars;
 }
 
-/** Sums of runs one by one: what sums kept beside the digests must be equal to. */
+/** Sums runs one by one; stored sums must equal its result. */
 export class TotalsFold {
   readonly #by: Grouping | undefined;
   readonly #all = new Sums();
@@ -182,7 +184,7 @@ export class TotalsFold {
   }
 }
 
-/** As many as are told, the ones that matter first. */
+/** The groups to return, the most important first. */
 export const inOrder = <T extends RunSums & { readonly name: string }>(groups: readonly T[], by?: Grouping): T[] =>
   groups
     .toSorted((one, other) =>
@@ -220,7 +222,7 @@ const sumsOfRun = ({ usage, cost, ms }: Digest, outcome: Outcome | undefined): R
   cancelled: outcome === "cancelled" ? 1 : 0,
   inputTokens: usage.inputTokens ?? 0,
   outputTokens: usage.outputTokens ?? 0,
-  // Bounded, so that a price out of this world cannot make sums that nothing can be taken from.
+  // Bounded, so that an absurd price cannot produce sums that no longer subtract exactly.
   nanos: cost === undefined ? 0 : Math.floor(Math.min(cost, 1e6) * 1e9 + 0.5),
   priced: cost === undefined ? 0 : 1,
   spread: new Map([[floorOf(ms), 1]]),

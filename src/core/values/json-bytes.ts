@@ -22,10 +22,10 @@ function hasMuchText(value: unknown): boolean {
       characters += next.length;
       if (characters > large) return true;
     } else if (Array.isArray(next)) {
-      // Not by its keys: V8 drops the loop's compiled code each time it meets an array after an object, twice per request.
+      // Not by keys: V8 discards the loop's compiled code whenever it meets an array after an object, twice per request.
       for (let index = 0; index < next.length; index++) open.push(next[index]);
     } else if (typeof next === "object" && next !== null) {
-      const fields = next as Record<string, unknown>; // An object is one.
+      const fields = next as Record<string, unknown>; // An object.
       for (const name in fields) open.push(fields[name]);
     }
   }

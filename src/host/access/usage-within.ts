@@ -2,7 +2,7 @@ import { inOrder, type UsageQuery, type UsageRow, UsageSums } from "../../core/j
 import type { Runs } from "../../core/ports/runs.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-/** Usage of the tenant and the agents that the key may see. */
+/** Usage of the tenant and agents that the key may see. */
 export async function usageWithin(
   runs: Pick<Runs, "usage">,
   { agents, tenant, tenants }: Pick<KeyHolder, "agents" | "tenant" | "tenants">,

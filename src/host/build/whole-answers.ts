@@ -2,8 +2,8 @@ import type { ModelChain } from "../../agent/run/definition.ts";
 import { type Provider, withoutGenerations } from "../../core/model/provider.ts";
 
 /**
- * The chain, asked for complete answers where its providers can give them: one read and one event per generation in place of one
- * per token. The answer's first byte comes with its last, so there is no silence to time out on before the total.
+ * The chain asking for complete answers where its providers support that: one read and one event per generation instead of one per token.
+ * The first byte then arrives with the last, so only the total timeout applies.
  */
 export function wholeAnswers(chain: ModelChain): ModelChain {
   const { targets, timeout, split } = chain;

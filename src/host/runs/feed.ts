@@ -28,7 +28,7 @@ interface FeedParts {
 interface Executing {
   readonly claim: Claim;
   readonly digest: DigestFold;
-  /** Of what a reader has seen: each time that somebody begins to watch, the run is followed from where this process took it up. */
+  /** Counted from when this process took over the run, each time somebody starts watching. */
   tokens: number;
   times: RunTimes;
   /** Set while somebody watches the feed. */

@@ -1,6 +1,6 @@
 import type { Log } from "../../core/ports/log.ts";
 
-/** Whatever is said becomes a debug line: of runs that nobody asked for. */
+/** Turns every line into a debug line: for runs that nobody asked for. */
 export function quietLog(log: Log): Log {
   const debug: Log["debug"] = (message, fields) => log.debug(message, fields);
   return { debug, info: debug, warn: debug, error: debug };

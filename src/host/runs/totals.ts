@@ -5,12 +5,14 @@ import { noDigests, type RunsQuery } from "../../core/run/list-query.ts";
 import { type Counted, coveredBySums, type Grouping, TotalsFold } from "../../core/run/totals.ts";
 import { listRuns } from "../../journal/run-feedback.ts";
 
-/** Ended runs that are read where no sums tell; the newest of those that fit. */
+/** Maximum ended runs read if there are no stored sums: the newest that match. */
 const mostRead = 5_000;
-/** Pages of a search that has few hits, of runs whose digests are missing. */
+/** Maximum pages read for a search with few hits, or of runs without digests. */
 const mostPages = 100;
 
-/** From the journal's sums; by words, tool, duration, session, metadata or feedback, from the digests of the newest runs that fit. */
+/**
+ * Uses the journal's sums; for filters by words, tool, duration, session, metadata or feedback, the digests of the newest matching runs.
+ */
 export async function totalsOf(journal: Journal, asked: RunsQuery, by: Grouping | undefined): Promise<Counted> {
   const { cursor: _c, limit: _l, sort: _s, ...query } = asked;
   if (journal.keepDigest === undefined) throw noDigests("this journal keeps no digests to add up");

@@ -66,7 +66,7 @@ export class Deadlines {
     });
   };
 
-  /** Waits on if the server was heard from meanwhile. */
+  /** Keeps waiting if the server was heard from meanwhile. */
   #heard(): boolean {
     const left = this.#quietSince === undefined ? 0 : timeLeft(this.#quietSince(), this.#msOf(this.#limit));
     if (left > 0) this.#phase = timer(this.#onPhase, left);

@@ -16,7 +16,7 @@ export const views = [
   { name: "request", word: "Request" },
 ] as const;
 
-/** The buttons of a run's page. */
+/** Buttons of a run's page. */
 export function RunActions({
   live,
   fork,
@@ -64,7 +64,7 @@ export function RunActions({
   );
 }
 
-/** What keys and the palette do on a run's page. */
+/** Actions of a run's page, for shortcuts and the palette. */
 export function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {
   const nextMishap = () => {
     const now = live.at.value ?? 0;

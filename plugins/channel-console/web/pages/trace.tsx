@@ -8,7 +8,7 @@ import { query, setQuery } from "../state/router.ts";
 import { may } from "../state/session.ts";
 import { Lazy } from "./lazy.tsx";
 
-/** The run's steps, or its exact spans, along its time. */
+/** The run's steps, or its exact spans, over time. */
 export function TraceView({
   live,
   selected,

@@ -10,7 +10,7 @@ import { Facts, Id, Section } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { Json } from "./json.tsx";
 
-/** Opens the fork dialog at an event; undefined where nobody may. */
+/** Opens the fork dialog at an event; undefined if the key may not fork. */
 export type Fork = ((after: number) => void) | undefined;
 
 export const ForkButton = ({ after, fork }: { after: number; fork: Fork }) =>
@@ -20,7 +20,7 @@ export const ForkButton = ({ after, fork }: { after: number; fork: Fork }) =>
     </button>
   );
 
-/** All of one tool call. */
+/** All details of one tool call. */
 export function CallDetails({ call, run, fork }: { call: Call; run: string; fork: Fork }): JSX.Element {
   const { question, executed, finished } = call;
   const { ms, savedMs, shown, images = [], files = [] } = finished ?? {};

@@ -23,7 +23,7 @@ const filters: Readonly<Record<string, string>> = {
   cause: "code",
 };
 
-/** Several models, no key and an unknown cause are no filter. */
+/** Whether a group's name can be used as a filter: not several models, no key, or an unknown cause. */
 const isOne = (name: string): boolean => name !== "none" && name !== "unknown" && !name.includes(" → ");
 
 const rate = ({ runs, failed }: Sums): string => (runs === 0 ? "–" : `${((failed / runs) * 100).toFixed(1)} %`);

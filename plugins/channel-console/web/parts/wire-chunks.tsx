@@ -14,7 +14,7 @@ import { short } from "../text/words.ts";
 import { Icon } from "./icon.tsx";
 import { stringify } from "./json.tsx";
 
-/** A kept answer of a provider. */
+/** A recorded answer of a provider. */
 export interface Kept {
   readonly round: number;
   readonly attempt: number;
@@ -50,7 +50,7 @@ interface ChunksProps {
   readonly wanted: number | undefined;
 }
 
-/** Each chunk of an answer beside its deltas. */
+/** Each chunk of an answer next to its deltas. */
 export function Chunks({ run, kept, form, events, wanted }: ChunksProps): JSX.Element {
   const path = `${pathOf(run)}/${kept.round}/${kept.attempt}`;
   const { data, error, loading } = useResource(

@@ -1,4 +1,4 @@
-/** What the service tells of itself. */
+/** State of the service. */
 export interface ServiceView {
   readonly version: string;
   readonly node: string;
@@ -66,5 +66,5 @@ export interface ServiceView {
   readonly config?: string;
 }
 
-/** Figures of the process at one moment. */
+/** Figures of the process at one time. */
 export type Sample = { readonly at: number } & Readonly<Record<string, number | undefined>>;
