@@ -41,7 +41,7 @@ export { Clock, sleep, systemClock } from "./core/ports/clock.ts";
 export { Documents, StoredDocument } from "./core/ports/documents.ts";
 export { isHandover } from "./core/ports/handover.ts";
 export { inputWeight, unlimited } from "./core/ports/held.ts";
-export { DecodedWire, Sample, ServiceView } from "./core/ports/inspect.ts";
+export { AddedToDataset, DecodedWire, datasetName, Sample, ServiceView } from "./core/ports/inspect.ts";
 export { Log, silentLog } from "./core/ports/log.ts";
 export { Note } from "./core/ports/memory.ts";
 export { MemoryOwners } from "./core/ports/memory-owners.ts";

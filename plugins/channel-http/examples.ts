@@ -79,6 +79,9 @@ export const examples = {
     { score: -1, label: "wrong", comment: "the order was shipped", by: "customer-17", seq: 31 },
   ],
   feedback: { score: -1, label: "wrong", by: "customer-17", at: 1789000060000, key: "shop" },
+  datasets: { datasets: ["orders", "refunds"] },
+  newDatasetItem: { dataset: "refunds", note: "the refund was refused" },
+  addedToDataset: { dataset: "refunds", run, file: `refunds.runs/${run}.jsonl` },
   me: { id: "ada", tenant: "acme", agents: ["assistant"], may: ["start", "see", "steer"] },
   removed: { removed: [run] },
   totals: {

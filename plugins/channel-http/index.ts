@@ -2,6 +2,7 @@ import { type Channel, definePlugin, Journal, MemoryRegistry } from "venturi/plu
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountAgents } from "./agents.ts";
 import { mountApprovals } from "./approvals.ts";
+import { mountDatasets } from "./datasets.ts";
 import { mountErase } from "./erase.ts";
 import { mountFeed } from "./feed.ts";
 import { mountFeedback } from "./feedback.ts";
@@ -36,6 +37,7 @@ export default definePlugin({
       mountAgents(host);
       mountFork(host);
       mountFeedback(host);
+      mountDatasets(host);
       mountApprovals(host);
       mountWhy(host);
       mountSignals(host);

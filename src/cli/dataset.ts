@@ -1,13 +1,10 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, extname, join, relative } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
-import { recordingsOf } from "../evals/dataset/cases.ts";
 import { importCases } from "../evals/dataset/import.ts";
 import { readDataset } from "../evals/dataset/read.ts";
-import { redactedExport } from "../host/recordings/redacted-export.ts";
+import { addToDataset } from "../host/recordings/add-to-dataset.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { sourceOf } from "./eval-bench.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
 
@@ -34,26 +31,10 @@ export function configure(command: Command): void {
     .option("--link", "store only a reference; the run must stay in the journal")
     .addHelpText("after", shown)
     .action(async (run: string, options: Options, sub: Command) => {
-      const { to, note, id, link } = options;
-      if (![".jsonl", ".ndjson"].includes(extname(to)))
-        throw new VenturiError(op, "invalid_input", `--to: ${to} is no file of JSON lines (.jsonl)`);
-      await withRecordings(loadOptionsOf(sub), async (recordings, config) => {
-        const row = await recordings.row(run);
-        if (row.state !== "done") throw new VenturiError(op, "conflict", `the run ${run} has not ended`);
-        const more = { ...(id === undefined ? {} : { id }), ...(note === undefined ? {} : { note }) };
-        const add = (item: object) => appendFileSync(to, `${JSON.stringify({ ...item, ...more })}\n`);
-        mkdirSync(dirname(to), { recursive: true });
-        if (link) return add({ run });
-        const folder = join(dirname(to), `${basename(to, extname(to))}.runs`);
-        mkdirSync(folder, { recursive: true });
-        const file = join(folder, `${run}.jsonl`);
-        if (existsSync(file)) throw new VenturiError(op, "conflict", `${file} is there already`);
-        const texts = await recordingsOf(row, sourceOf(recordings));
-        const clean = texts.map((text) => redactedExport(text, config.telemetry.redact));
-        const heading = { venturi: "dataset-run", config: row.digest?.config ?? "unknown", runs: texts.length };
-        writeFileSync(file, `${JSON.stringify(heading)}\n${clean.join("")}`);
-        add({ file: relative(dirname(to), file) });
-        show(process.stderr, `${run} is in ${to}, its copy in ${file}\n`);
+      const { to, ...item } = options;
+      await withRecordings(loadOptionsOf(sub), async (recordings, { telemetry: { redact } }) => {
+        const file = await addToDataset(recordings, { to, redact }, { run, ...item });
+        if (file !== undefined) show(process.stderr, `${run} is in ${to}, its copy in ${file}\n`);
       });
     });
   command

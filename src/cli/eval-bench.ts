@@ -1,27 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { VenturiError } from "../core/errors/errors.ts";
-import type { Case, RunSource } from "../evals/dataset/cases.ts";
+import type { Case } from "../evals/dataset/cases.ts";
 import { RunSet } from "../evals/scoring/run-set.ts";
 import { type Config, type LoadOptions, loadConfig } from "../host/config/load.ts";
 import { type Host, openHost } from "../host/open.ts";
-import type { Recordings } from "../host/recordings/recordings.ts";
 import { isAlive } from "../host/system/pid-file.ts";
 import { quietly } from "./quiet.ts";
 
 const op = "cli.eval";
-
-/** Recorded runs of the configured journal, as a source for sets. */
-export const sourceOf = (recordings: Recordings): RunSource => ({
-  now: Date.now(),
-  get: (run) => recordings.journal.get(run),
-  list: (query) => recordings.list(query),
-  async export(run) {
-    let text = "";
-    for await (const line of recordings.export(run)) text += line;
-    return text;
-  },
-});
 
 /** Folder for the journals and results of evals. */
 export const evalFolder = ({ folder, dataFolder }: Pick<Config, "folder" | "dataFolder">): string =>

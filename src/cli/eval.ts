@@ -13,8 +13,9 @@ import { tableText } from "../evals/report/table.ts";
 import type { Measured, RunSet } from "../evals/scoring/run-set.ts";
 import { summarize } from "../evals/stats/compare.ts";
 import { loadConfig } from "../host/config/load.ts";
+import { sourceOf } from "../host/recordings/run-source.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { evalFolder, openBench, readRunSet, sourceOf, writeRunSet } from "./eval-bench.ts";
+import { evalFolder, openBench, readRunSet, writeRunSet } from "./eval-bench.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { drawn, show, showJson } from "./screen.ts";
 

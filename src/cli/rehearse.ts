@@ -6,8 +6,9 @@ import { tableText } from "../evals/report/table.ts";
 import type { RunSet } from "../evals/scoring/run-set.ts";
 import { summarize } from "../evals/stats/compare.ts";
 import type { Config, LoadOptions } from "../host/config/load.ts";
+import { sourceOf } from "../host/recordings/run-source.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { openBench, sourceOf } from "./eval-bench.ts";
+import { openBench } from "./eval-bench.ts";
 import { show } from "./screen.ts";
 
 const most = 1_000;

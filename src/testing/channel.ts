@@ -179,7 +179,10 @@ async function openTestHost(
     demand: () => {},
     scopes: () => scopes,
     account: () => unlimited,
-    inspect: { service: nothing, series: nothing, decode: nothing, mask: nothing, fixture: nothing },
+    inspect: {
+      ...{ service: nothing, series: nothing, decode: nothing, mask: nothing, fixture: nothing },
+      ...{ datasets: nothing, addToDataset: nothing },
+    },
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: async () => undefined,
   };

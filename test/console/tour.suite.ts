@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { openBrowser, openTab, type Tab } from "./browser.ts";
@@ -387,6 +388,30 @@ describe("the console in a browser", function () {
     await page.keyboard.press("Enter");
     await page.waitForURL("**/console/approvals");
     await expectClean();
+    await close();
+  });
+
+  it("adds an ended run to a dataset, once", async () => {
+    const { run } = await start({ agent: "support", input: "Where is order A-17?" });
+    await ended(run);
+    const { page, expectClean, close } = await tab(`/console/runs/${run}`);
+    const add = async (name: string) => {
+      await page.click("button[data-act=dataset]");
+      await page.fill("dialog input[name=dataset]", name);
+      await page.fill("dialog input[name=note]", "<b>the order was late</b>");
+      await page.click("dialog button[data-act=add-to-dataset]");
+    };
+    await add("late-orders");
+    await page.waitForSelector("dialog", { state: "detached" });
+    const line = readFileSync(join(service.folder, "cases", "late-orders.jsonl"), "utf8");
+    expect(JSON.parse(line)).to.deep.equal({
+      file: `late-orders.runs/${run}.jsonl`,
+      note: "<b>the order was late</b>",
+    });
+    await expectClean(); // what follows is refused, and browsers log that
+    await add("late-orders");
+    await page.waitForSelector("dialog .problem:has-text('already')");
+    expect(await page.locator("dialog datalist option[value=late-orders]").count()).to.equal(1);
     await close();
   });
 

@@ -157,6 +157,33 @@ export const DecodedWire = z.strictObject({
 });
 export type DecodedWire = z.output<typeof DecodedWire>;
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/** Name of a dataset, which becomes the name of a file. */
+export const datasetName = z
+  .string()
+  .min(1)
+  .max(64)
+  .refine((name) => letters.includes(name.charAt(0)) && [...name].every((one) => `${letters}-_`.includes(one)), {
+    error: "letters, digits, - and _ only, beginning with a letter or digit",
+  });
+
+export interface NewDatasetItem {
+  readonly dataset: string;
+  readonly run: string;
+  readonly tenant: string;
+  readonly note?: string;
+  readonly id?: string;
+}
+
+export const AddedToDataset = z.strictObject({
+  dataset: z.string(),
+  run: z.string(),
+  /** Copy of the run, relative to the set. */
+  file: z.string(),
+});
+export type AddedToDataset = z.output<typeof AddedToDataset>;
+
 /** What channels can show of the service itself. */
 export interface Inspect {
   service(options: { readonly config: boolean }): Promise<ServiceView>;
@@ -168,4 +195,8 @@ export interface Inspect {
   mask(kept: KeptWire): KeptWire;
   /** A simulator scenario, as YAML, that replays the run's model. */
   fixture(events: readonly RunEvent[]): Promise<string>;
+  /** Names of the tenant's datasets. Rejects with `not_found` without a folder for them. */
+  datasets(tenant: string): Promise<readonly string[]>;
+  /** Adds an ended run to a dataset of its tenant, as `venturi dataset add` does. */
+  addToDataset(item: NewDatasetItem): Promise<AddedToDataset>;
 }

@@ -129,6 +129,13 @@ export const Settings = z.strictObject({
     .prefault([])
     .describe("Plugins beyond the built-in ones: a path (./my-plugin) or an npm package."),
   dataFolder: z.string().prefault("./data").describe("Folder for the running service's files, relative to this file."),
+  datasets: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Folder for datasets that runs are added to in the console and over HTTP, relative to this file; see docs/evals.md.",
+    ),
   providers: z.record(entryName, entryKeys.provider).prefault({}).describe("Model providers, by the name models use."),
   defaults: DefaultSettings.prefault({}).describe("Defaults for models, agents and calls."),
   models: z

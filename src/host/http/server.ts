@@ -198,6 +198,8 @@ const nothingToInspect: Inspect = {
   decode: unavailable,
   mask: unavailable,
   fixture: unavailable,
+  datasets: unavailable,
+  addToDataset: unavailable,
 };
 
 declare module "fastify" {

@@ -10,6 +10,7 @@ import type { WriteWatch } from "../../journal/write-watch.ts";
 import type { Config } from "../config/load.ts";
 import { showYaml } from "../config/show.ts";
 import type { Siblings } from "../processes/siblings.ts";
+import { addRun, datasetNames } from "../recordings/datasets.ts";
 import type { ConfigRevision } from "../revisions/revision.ts";
 import { ownVersion } from "../system/version.ts";
 import type { Backlog } from "./backlog.ts";
@@ -47,6 +48,8 @@ export function inspection(parts: InspectionParts): Inspect {
     decode: async (kept) =>
       decodeWire(await wireNamed("run.wires", host.revision().config.loader, kept.wire), maskOf(host.revision())(kept)),
     mask: (kept) => maskOf(host.revision())(kept),
+    datasets: (tenant) => datasetNames(host.revision().config, tenant),
+    addToDataset: (item) => addRun(host.revision().config, host.journal, item),
     fixture: async (events) => {
       const { stringify } = await import("yaml");
       return stringify(toFixture(events), { lineWidth: 0 });

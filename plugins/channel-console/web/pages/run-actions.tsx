@@ -1,4 +1,6 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { DatasetDialog } from "../parts/dataset.tsx";
 import { askToErase } from "../parts/erase.ts";
 import { Icon } from "../parts/icon.tsx";
 import { PauseButton } from "../parts/pause-button.tsx";
@@ -27,6 +29,7 @@ export function RunActions({
   const { whole } = live;
   const { trace } = whole.started ?? {};
   const ended = whole.endedAt !== undefined;
+  const adding = useSignal(false);
   return (
     <>
       {trace === undefined ? null : <TraceLink trace={trace} short />}
@@ -35,6 +38,12 @@ export function RunActions({
           <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
         </a>
       )}
+      {ended && mayHere("steer") && mayHere("inspect") ? (
+        <button type="button" data-act="dataset" onClick={() => (adding.value = true)}>
+          <Icon name="plus" size={14} /> <span class="wide-only">Add to dataset</span>
+        </button>
+      ) : null}
+      {adding.value ? <DatasetDialog run={live.id} close={() => (adding.value = false)} /> : null}
       {ended && mayHere("steer") ? (
         <button
           type="button"
