@@ -92,7 +92,7 @@ describe("a clock that jumps", () => {
         });
       }
 
-      it("there and back costs runs a takeover at most each time: they end once, whole and in order", async () => {
+      it("there and back costs runs at most one takeover each time: they end once, complete and in order", async () => {
         const { open, skew } = await engine();
         const journal = await open();
         const works = [await startWorker(journal, systemClock), await startWorker(await open(), systemClock)];

@@ -127,7 +127,7 @@ describe("a committer", () => {
     expect(journal.batches).to.have.length(2);
   });
 
-  it("takes an answer without a promise, and an error thrown instead of rejected", async () => {
+  it("accepts a synchronous answer, and an error thrown instead of rejected", async () => {
     for (const fails of [false, true]) {
       const { open, clock, journal } = await bench({ patience: 0 });
       const log = await open();
@@ -211,7 +211,7 @@ describe("a committer", () => {
     expect(await journal.get(run)).to.include({ state: "done", outcome: "failed" });
   });
 
-  it("says so when even the end of such a run is refused, and does not show it to readers", async () => {
+  it("logs when even the end of such a run is refused, and does not deliver it to readers", async () => {
     const { open, clock, journal, handed, lines } = await bench();
     const log = await open();
     journal.append = async () => {

@@ -96,7 +96,7 @@ describe("Committer", () => {
     }
   });
 
-  it("a run alone never waits for company: each write is committed when the last commit has ended", async () => {
+  it("a single run never waits for others: each write is committed as soon as the last commit has ended", async () => {
     for (const took of [0.5, 3, 20]) {
       const { journal, clock, log, open } = await slow();
       await clock.advance(took);
@@ -143,7 +143,7 @@ describe("Committer", () => {
     expect(commits.length).to.be.at.least(99);
   });
 
-  it("does not let a step, or 4 KB of one run, wait for company", async () => {
+  it("does not delay a step, or 4 KB of one run, to group commits", async () => {
     for (const nudge of ["step", "bytes"]) {
       const { journal, clock, log, open } = await slow(8);
       await clock.advance(1);
@@ -158,7 +158,7 @@ describe("Committer", () => {
     }
   });
 
-  it("does not let 256 runs wait for more", async () => {
+  it("does not delay 256 waiting runs", async () => {
     const { journal, clock, logs } = await timed(300, 1);
     for (const log of logs) log.write(started());
     await clock.advance(2);
@@ -243,7 +243,7 @@ describe("Committer", () => {
     expect(await journal.get(ownership.run)).to.include({ state: "waiting", head: 1 });
   });
 
-  it("an event the engine will not have fails its own run alone", async () => {
+  it("an event that the engine refuses fails only its own run", async () => {
     const journal = gated();
     const { committer } = pair(journal);
     const append = journal.append.bind(journal);

@@ -92,7 +92,7 @@ describe("runs whose workers crash", () => {
     );
   });
 
-  it("one beside it is not suspected, however often that happens", () => {
+  it("other runs of its process are not suspected, however often that happens", () => {
     const events = [started(), ...four, resumed(6)].map((event, index) => ({
       ...event,
       run: "r",

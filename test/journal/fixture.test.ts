@@ -82,7 +82,7 @@ describe("a scenario made from a recorded run", () => {
     expect(turns([0, round()], ...done, [5, round(2)], [6, text("half")])).to.deep.equal([whole, cut("half")]);
   });
 
-  it("steps on with each request once a generation broke off, and otherwise with each round", () => {
+  it("advances with each request after a broken generation, otherwise with each round", () => {
     expect(toFixture(recorded([0, round()], [1, text("half")])).advance).to.equal("request");
     expect(toFixture(recorded([0, round()], [1, text("whole")], [2, end()])).advance).to.equal("round");
   });

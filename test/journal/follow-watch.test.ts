@@ -228,7 +228,7 @@ describe("readers of runs of other processes", () => {
     expect([followers.size, hints.size]).to.deep.equal([0, 0]);
   });
 
-  it("of a run without any are forgotten with it", async () => {
+  it("of a removed run are forgotten with it", async () => {
     const { followers, hints } = bench();
     const ownership = owned("a");
     followers.opened(ownership);

@@ -126,7 +126,7 @@ describe("a reader of a run", () => {
     expect(reads).to.deep.equal(["read 0", "read 5", "read 10"]);
   });
 
-  it("of which the store has no more waits for what it is handed", async () => {
+  it("that has read everything stored waits for what it is handed", async () => {
     const opened = open(events(1, 5), { page: 5 });
     const { follower, reads } = opened;
     expect(await arrived(opened)).to.deep.equal([1, 2, 3, 4, 5]);

@@ -26,7 +26,7 @@ describe("asking a journal that fails", () => {
     ]);
   });
 
-  it("gives up at the end of its patience, with the error of the last try in the caller's operation", async () => {
+  it("gives up after its patience, with the last error wrapped in the caller's operation", async () => {
     const failures: number[] = [];
     const answer = retry(() => Promise.reject(down()), {
       ...options,

@@ -104,7 +104,7 @@ describe("the log of an owner", () => {
     });
   }
 
-  it("presses its writer until no more is uncommitted than it may hold, with one promise", async () => {
+  it("applies backpressure to its writer until uncommitted bytes are within the limit, with one promise", async () => {
     const { log, commit } = open(0, 200);
     log.write(delta("x".repeat(100)));
     const first = log.take();

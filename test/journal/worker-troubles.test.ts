@@ -45,7 +45,7 @@ const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
 describe("a worker's slots", () => {
-  it("are as many as it may have less the active ones, and none while it rests or stops", async () => {
+  it("are its limit minus the active runs, and none while it rests or stops", async () => {
     const end = Promise.withResolvers<void>();
     const { worker, clock, enqueue } = await bench({
       concurrency: 2,
@@ -333,7 +333,7 @@ describe("a run that cannot be executed", () => {
     await Promise.all([worker.stop(), written.worker.stop()]);
   });
 
-  it("starts to count anew after it worked once", async () => {
+  it("has its failure count reset after a success", async () => {
     let tries = 0;
     const { worker, clock, journal, enqueue } = await bench({
       execute: async ({ log }) => {
@@ -412,7 +412,7 @@ describe("a run that cannot be executed", () => {
   });
 });
 
-describe("a worker that was named by nobody", () => {
+describe("a worker without a given name", () => {
   it("has a name like no other, with its process in it", () => {
     expect(newWorkerName()).to.match(new RegExp(`^${process.pid}-[0-9a-f-]{36}$`));
     expect(newWorkerName(7)).to.match(/^7-/);

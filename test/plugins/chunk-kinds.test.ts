@@ -106,7 +106,7 @@ describe("a chunk that carries usage is counted as such", () => {
     });
   }
 
-  it("and its figures are told once", () => {
+  it("and its figures are reported once", () => {
     const pipeline = new Pipeline("test.decode", chat);
     const out: Delta[] = [];
     for (const frame of streams[0]?.frames ?? []) pipeline.push(Buffer.from(written(chat, frame)), out);

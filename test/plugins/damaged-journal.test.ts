@@ -82,7 +82,7 @@ function suite(name: string, engine: () => Promise<Engine>): void {
       await journal.close();
     });
 
-    it("what it can never store is refused as such, not as an outage", async () => {
+    it("what it can never store is refused permanently, not as an outage", async () => {
       const { journal } = await setUp();
       const lone = "\ud800";
       const outcome = await journal

@@ -6,7 +6,7 @@ import { spansOf } from "../../../plugins/channel-console/web/fold/spans.ts";
 import { bytesOfDelta } from "../../../plugins/channel-console/web/fold/wire-marks.ts";
 import { readSearch } from "../../../plugins/channel-console/web/text/search.ts";
 
-describe("views of the console", () => {
+describe("the console's views", () => {
   it("filters are taken out of what is written into the search box", () => {
     const read = readSearch('lisbon tool:calculator trams metadata.customer:"Ada L." key:ops http://x.y');
     expect(read.text).to.equal("lisbon trams http://x.y");

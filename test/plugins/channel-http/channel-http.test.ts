@@ -216,7 +216,7 @@ describe("channel-http", () => {
     expect(await get(`/v1/runs/${second.run}/trace`)).to.include({ run: second.run });
   });
 
-  it("answers what is not there or not valid with the code's status", async () => {
+  it("answers missing and invalid things with the code's status", async () => {
     const cases: [string, unknown, number, string][] = [
       ["/v1/runs", { agent: "nobody", input: "hi" }, 404, "not_found"],
       ["/v1/runs", { agent: "hello" }, 400, "invalid_input"],

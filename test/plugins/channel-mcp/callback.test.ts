@@ -73,7 +73,7 @@ describe("where a browser comes back to after signing in at an MCP server", () =
     expect(await again.text()).not.to.contain("run_");
   });
 
-  it("states that nobody waits for are not found, whatever they look like, and the question stays", async () => {
+  it("unknown states are not found, whatever they look like, and the question stays open", async () => {
     const service = await open();
     const output = await run(service, async (question) => {
       const back = await consent(question);

@@ -69,7 +69,7 @@ describe("what an operator publishes over MCP", () => {
     expect(valuesIn("a://{x", "a://1")).to.equal(undefined);
   });
 
-  it("what is filled in is not looked at again, and unknown names stay", () => {
+  it("replacements are not expanded again, and unknown names stay", () => {
     const values = { a: "{{b}}", b: "2" };
     expect(filled({ text: "{{a}} {{b}} {{c}} {{ b }} {{", n: 1, list: ["{{b}}"] }, values)).to.deep.equal({
       text: "{{b}} 2 {{c}} 2 {{",

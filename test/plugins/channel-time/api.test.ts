@@ -56,7 +56,7 @@ tools: { remind: { type: later, most: 2 } }
     expect(await names("ada")).to.deep.equal(["nightly"]);
   });
 
-  it("of one moment run once and are gone", async () => {
+  it("for a single time run once and are removed", async () => {
     expect((await make("bob", { name: "once", in: "100ms" })).status).to.equal(201);
     await until(async () => (await ask("bob", "GET", "/v1/schedules/once")).status === 404);
     const { runs } = await service.host.runs.list({ metadata: { schedule: "once" } });

@@ -26,7 +26,7 @@ describe("the cursor of webhooks", () => {
     return { cursor, met, passed };
   };
 
-  it("begins behind the runs there are, meets each new one, and passes it half a minute later", async () => {
+  it("begins after the existing runs, reports each new one, and passes it half a minute later", async () => {
     await add(3);
     const { cursor, met, passed } = await open();
     await add(250);

@@ -17,7 +17,7 @@ async function times(cron: string, timezone: string, from: string, count: number
 }
 
 describe("the times of a schedule", () => {
-  it("in a night without two o'clock come once, as soon as the hour is over", async () => {
+  it("in a skipped hour come once, at its end", async () => {
     expect(await times("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00:00Z", 3)).to.deep.equal([
       "2026-03-28T01:30Z",
       "2026-03-29T01:00Z",
@@ -31,7 +31,7 @@ describe("the times of a schedule", () => {
     ]);
   });
 
-  it("in a night with two o'clock twice come once if they are of a day, and each hour if they are of an hour", async () => {
+  it("in a repeated hour come once if daily, and every hour if hourly", async () => {
     expect(await times("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2)).to.deep.equal([
       "2026-10-25T00:30Z",
       "2026-10-26T01:30Z",
@@ -95,7 +95,7 @@ describe("the times of a schedule", () => {
     }
   }).timeout(20_000);
 
-  it("of one moment come once", async () => {
+  it("for a single time come once", async () => {
     const { next } = await occurrencesOf({ at: 5_000, timezone: "UTC" });
     expect([next(0), next(4_999), next(5_000)]).to.deep.equal([5_000, 5_000, undefined]);
   });

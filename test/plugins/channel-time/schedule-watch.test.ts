@@ -79,7 +79,7 @@ describe("a schedule", () => {
     await service.host.runs.cancel(first?.run ?? "");
   });
 
-  it("does not start together what it makes up for", async () => {
+  it("does not start made-up times at once", async () => {
     const each = await schedule({ agent: "asking", overlap: "queue", catchUp: "1h" });
     const { watches, states } = replicas(each);
     await watches[0]?.look(noon);
@@ -113,7 +113,7 @@ describe("a schedule", () => {
     expect(await startsOf(each)).to.deep.equal([]);
   });
 
-  it("makes up for what was missed within catchUp, and leaves out what is older", async () => {
+  it("makes up for times missed within catchUp, and skips older ones", async () => {
     const each = await schedule({ catchUp: "25m" });
     const { watches, fresh } = replicas(each);
     await watches[0]?.look(noon);
@@ -160,7 +160,7 @@ describe("a schedule", () => {
     expect(await startsOf(each)).to.deep.equal(["12:10"]);
   });
 
-  it("under a clock that stands still does nothing, and goes on with it", async () => {
+  it("does nothing while the clock stands still, and continues with it", async () => {
     const each = await schedule();
     const [watch] = replicas(each).watches;
     for (let looked = 0; looked < 50; looked++) await watch?.look(noon + 9 * minute);

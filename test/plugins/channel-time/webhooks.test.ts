@@ -44,7 +44,7 @@ describe("webhooks", () => {
     expect(receiver.received).to.have.length(1);
   });
 
-  it("say what was said only where the configuration asks for it, and never a secret", async () => {
+  it("include content only if configured, and never a secret", async () => {
     service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, content: true } }`);
     await start({ metadata: { customer: "17", leaked: secret } });
     const [got] = await until(() => receiver.taken.length > 0 && receiver.taken);
@@ -203,7 +203,7 @@ agents: { assistant: { model: demo/small }, other: { model: demo/small } }`);
     expect((await values().list(space, { prefix: "lane/" })).length).to.equal(1);
   });
 
-  it("do not hold up a run: a receiver that never answers is waited for by nobody", async () => {
+  it("do not delay runs: nobody waits for a receiver that never answers", async () => {
     service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, concurrency: 2 } }`);
     receiver.answer = () => new Promise(() => {});
     for (let each = 0; each < 30; each++) {

@@ -142,7 +142,7 @@ describe("channel-websocket", () => {
     expect((await client.until(ended(start.run))).output).to.equal("left");
   });
 
-  it("answers what it cannot do and goes on", async () => {
+  it("reports unsupported commands and continues", async () => {
     const refused = async (message: unknown) => {
       client.received.length = 0;
       client.socket.send(typeof message === "string" ? message : JSON.stringify(message));

@@ -78,7 +78,7 @@ describe("files", () => {
     expect(await call("read", { path: "readme.md", from: 2, lines: 1 })).to.equal("find me here");
   });
 
-  it("tells binary from text, and a pipe from a file, without waiting for a writer", async () => {
+  it("distinguishes binary from text, and a pipe from a file, without waiting for a writer", async () => {
     expect((await failure("read", { path: "image.bin" })).message).to.contain("binary file (4 bytes)");
     expect((await failure("read", { path: "latin1.txt" })).message).to.contain("binary");
     expect((await failure("read", { path: "pipe" })).message).to.contain("not a regular file");

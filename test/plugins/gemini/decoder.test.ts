@@ -122,7 +122,7 @@ describe("the Gemini decoder", () => {
     assert.deepEqual(usage, { inputTokens: 5, source: "reported" });
   });
 
-  it("fails with a hint to try again when the model wrote no call where it meant one", () => {
+  it("fails as retryable when the model wrote a malformed call", () => {
     const more = { finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "Malformed function call: x()" };
     const { error } = decode(wire, data({ candidates: [{ content: {}, ...more }] })).transcript;
     assert.equal(error?.code, "llm_error");
@@ -226,7 +226,7 @@ describe("the Gemini decoder", () => {
     ]);
   });
 
-  it("takes the close of a Live session for its end, since it has no other", () => {
+  it("treats the close of a Live session as its end, since it has no other", () => {
     const said = { serverContent: { modelTurn: { parts: [{ inlineData: { mimeType: "audio/pcm", data: "AAA=" } }] } } };
     assert.equal(decode(wire, data({ setupComplete: {} }), data(said)).transcript.done?.finish, "other");
     assert.equal(decode(wire, data(said)).transcript.error?.code, "stream_error");

@@ -43,7 +43,7 @@ describe("a request to Gemini", () => {
     ]);
   });
 
-  it("vouches for calls that another vendor's model made, where Gemini asks for a signature", () => {
+  it("adds a placeholder signature to another vendor's calls where Gemini requires one", () => {
     const call = { type: "tool_call" as const, call: "call_1", name: "now", arguments: {} };
     const messages = [{ role: "assistant" as const, parts: [call, call] }];
     const parts = (model: string) => (bodyOf(ask({ model, messages })).contents as { parts: object[] }[])[0]?.parts;

@@ -201,14 +201,14 @@ describe("mcp", () => {
     expect(toolNamed(source, "remote_fresh").effect).to.equal("effectful");
   });
 
-  it("a storm of changes is listed a few times", async () => {
+  it("a storm of changes causes only a few listings", async () => {
     const source = await connect(new Events());
     await call(source, "storm");
     await call(source, "meta");
     expect(diaryLines().filter((line) => line === "listed").length).to.be.within(2, 4);
   });
 
-  it("a tool that the server tells of in another way needs a person from then on", async () => {
+  it("a tool whose description changes needs approval from then on", async () => {
     const log = new Events();
     const source = await connect(log);
     expect(toolNamed(source, "remote_pay").approval).to.equal(undefined);
@@ -257,7 +257,7 @@ describe("mcp", () => {
     });
   });
 
-  it("the config may choose what stands before the names", async () => {
+  it("the config may set the prefix of the names", async () => {
     const source = await connect(new Events(), { prefix: "bank-" });
     expect(source.list().map(({ name }) => name)).to.include("bank-pay");
     const bare = await connect(new Events(), { prefix: "" });

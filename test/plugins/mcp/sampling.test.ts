@@ -103,7 +103,7 @@ describe("mcp: a server's requests for a model", () => {
     expect(JSON.stringify(below[0]?.request.input)).to.contain("hello?");
   });
 
-  it("a person sees each request first, and a no is one", async () => {
+  it("a person sees each request first, and can refuse it", async () => {
     const asks = { url: await modern(), sampling: { agent: "thinker" } };
     const allowed = await run(await open(asks, "think"));
     const asked = allowed.events.find((event) => event.type === "approval.requested");

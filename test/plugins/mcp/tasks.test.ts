@@ -45,7 +45,7 @@ describe("mcp: calls that become tasks of the server", () => {
     expect(await states()).to.deep.equal(["finished"]);
   });
 
-  it("one that is quick is no task", async () => {
+  it("a quick call is not a task", async () => {
     expect((await callTool(toolNamed(await open(), "remote_echo"), { input: "x" })).output).to.contain("hello there");
     expect(await notes()).to.deep.equal([]);
   });

@@ -68,7 +68,7 @@ describe("a request to Ollama", () => {
     assert.notProperty(body, "think");
   });
 
-  it("switches thinking on, and grades it for the models that can", () => {
+  it("enables thinking, with levels for models that support them", () => {
     const think = (model: string, effort?: "minimal" | "high") =>
       bodyOf(ask({ model, options: { reasoning: effort === undefined ? {} : { effort } } })).think;
     assert.equal(think("qwen3:4b", "high"), true);

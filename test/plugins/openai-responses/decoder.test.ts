@@ -328,7 +328,7 @@ describe("the Responses decoder", () => {
     assert.deepInclude(quirks, { unknown_event: 1, item_not_announced: 1, comment_as_data: 1 });
   });
 
-  it("takes events that no blank line parts", () => {
+  it("accepts events without blank lines between them", () => {
     const { transcript, quirks } = decode(text.replaceAll("\n\n", "\n"));
     assert.equal(transcript.text, "Grüße aus 東京 🌊");
     assert.equal(quirks.events_not_separated, 1);

@@ -121,13 +121,13 @@ describe("the Chat Completions decoder", () => {
       assert.equal(decode(`${stop}data:  [DONE] \n\n`).transcript.done?.finish, "stop");
     });
 
-    it("knows that [DONE] alone proves nothing", () => {
+    it("does not accept [DONE] alone as an end", () => {
       assert.equal(codeOf(event('{"content":"a"}') + done), "stream_error");
       assert.equal(codeOf(done), "stream_error");
       assert.equal(codeOf(""), "stream_error");
     });
 
-    it("is cut when another choice began and never finished", () => {
+    it("is cut off when another choice began and never finished", () => {
       const other = 'data: {"choices":[{"index":1,"delta":{"content":"x"}}]}\n\n';
       assert.equal(codeOf(event('{"content":"a"}') + other + stop + done), "stream_error");
     });
@@ -303,7 +303,7 @@ describe("the Chat Completions decoder", () => {
       assert.deepEqual(callsOf(decode(long + calls + done)), [["weather", '{"city":"Oslo"}, "limit": 1}']]);
     });
 
-    it("is not moved by hostile indexes and names", () => {
+    it("is not affected by hostile indexes and names", () => {
       const decoded = decode(
         fragment(
           '"index":1000000000,"id":"a","function":{"name":"__proto__","arguments":"{\\"__proto__\\":{\\"x\\":1}}"}',
@@ -405,7 +405,7 @@ describe("the Chat Completions decoder", () => {
       assert.deepInclude(quirks, { comment_as_data: 1, unknown_event: 2 });
     });
 
-    it("takes events that no blank line parts", () => {
+    it("accepts events without blank lines between them", () => {
       const { transcript, quirks } = decode(text.replaceAll("\n\n", "\n"));
       assert.equal(transcript.text, "Grüße aus 東京 🌊");
       assert.equal(transcript.done?.finish, "stop");
@@ -475,7 +475,7 @@ describe("the Chat Completions decoder", () => {
       assert.deepEqual(decode(`${used}data: {"error":{}}\n\n`).transcript.usage, { inputTokens: 5, source: "partial" });
     });
 
-    it("says that more waiting does not help when the money is gone", () => {
+    it("is not retryable when the credit is exhausted", () => {
       const { transcript } = decode('data: {"error":{"message":"m","code":"insufficient_quota"}}\n\n');
       assert.deepInclude(transcript.error?.details, { retry: false });
     });

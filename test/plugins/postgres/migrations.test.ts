@@ -5,7 +5,7 @@ import { openJournal } from "./open.ts";
 import { freshSchema, sharedCluster } from "./shared.ts";
 
 describe("postgres migrations", () => {
-  it("give every run of version 2 an owner: the caller whose key it was started with, or nobody in particular", async () => {
+  it("give every run of version 2 an owner: the caller whose key started it, or `default`", async () => {
     const { url } = await sharedCluster();
     const schema = freshSchema();
     const client = new Client(url);

@@ -70,7 +70,7 @@ describe("postgres with a standby", function () {
     await without.close();
   });
 
-  it("a host that refuses us does not keep us from the others", async () => {
+  it("a host that refuses the connection does not prevent using the others", async () => {
     const refusal = Buffer.from("E....SFATAL\0C28000\0Mno entry for you\0\0");
     refusal.writeUInt32BE(refusal.length - 1, 1);
     const server = createServer((socket) => socket.once("data", () => socket.end(refusal)));
@@ -95,7 +95,7 @@ describe("postgres with a standby", function () {
     await journal.close();
   });
 
-  it("a standby that is gone makes commits wait, and not connections pile up", async () => {
+  it("a missing standby delays commits without piling up connections", async () => {
     const journal = openJournal(primary.url, "j", { timeout: 200, connectTimeout: 1_000 });
     const log = new Committer({ journal }).openLog((await claimed(journal)).ownership);
     await standby.crash();

@@ -98,7 +98,7 @@ describe("postgres over TLS", () => {
     await (await open({ url, schema: "two", tls: { ca: "ca.pem", servername: "journal.test" } })).close();
   });
 
-  it("a server that asks for TLS says so to who comes without", async () => {
+  it("a server that requires TLS says so to clients without it", async () => {
     const error = await failure({ url: cluster.url });
     expect(error).to.include({ op: "journal.ping", code: "journal_failed" });
     expect(error.message).to.include("it asks for TLS").and.include("check journal.tls");

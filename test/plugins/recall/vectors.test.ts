@@ -109,7 +109,7 @@ describe("a memory with vectors", () => {
     expect([...spans.open.values()]).to.deep.equal([]);
   });
 
-  it("a model that does not answer costs the vector, not the note and not the answer", async () => {
+  it("a failing embedding model loses the vector, not the note or the answer", async () => {
     const { run, state } = await open([keep("She has a puppy", "a"), ["ok"], ["yes"]]);
     state.fails = true;
     const put = (await run("hello")).find((event) => event.type === "tool.finished");

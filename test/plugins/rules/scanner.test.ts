@@ -55,7 +55,7 @@ describe("the rules of a guard", () => {
     });
   }
 
-  it("find the same however the text is cut: at every place, at every two of them, at every character", () => {
+  it("find the same however the text is split: at every position, at every two positions, at every character", () => {
     for (const [text, wanted] of samples) {
       expect(masked(everything, [...text])).to.equal(wanted);
       expect(masked(everything, text.split(""))).to.equal(wanted); // also between the halves of a character

@@ -211,7 +211,7 @@ telemetry: "off"
     expect(speech.asked).to.have.length(0);
   });
 
-  it("says words, not marks", () => {
+  it("speaks words, not markup", () => {
     expect(speakable("## **Bold** and [a link](https://x.test/y).")).to.equal("Bold and a link.");
     expect(speakable("- one `thing`\n")).to.equal("one thing");
     expect(speakable("Go to https://www.x.test/a/b?c=d.")).to.equal("Go to x.test.");

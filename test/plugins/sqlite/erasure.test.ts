@@ -30,7 +30,7 @@ describe("sqlite, after a run was removed by name", () => {
     await journal.close();
   });
 
-  it("answers all the same while another process reads, and says what is left", async () => {
+  it("succeeds while another process reads, and reports what is left", async () => {
     const file = freshFile(folder);
     const lines: string[] = [];
     const log = { ...silentLog, warn: (message: string) => void lines.push(message) };

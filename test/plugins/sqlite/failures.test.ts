@@ -91,7 +91,7 @@ describe("sqlite failures", () => {
     expect(failure.message).to.include("it is corrupt; restore it from a backup");
   });
 
-  it("a file that was mended is used again without a restart", async () => {
+  it("a repaired file is used again without a restart", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
     const { ownership } = await claimed(journal);

@@ -4,7 +4,7 @@ import { Grouped } from "../../../plugins/sqlite/grouped.ts";
 const small = () => 1;
 
 describe("sqlite, what is asked at the same time", () => {
-  it("goes together while one question is in flight, and each gets its own answer", async () => {
+  it("is grouped while one request is in flight, and each gets its own answer", async () => {
     const groups: number[][] = [];
     const grouped = new Grouped(async (items: number[]) => {
       groups.push(items);

@@ -36,7 +36,7 @@ describe("the watch on SQLite's log", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("looks once for what came before it, at each change, and not in between", async () => {
+  it("checks once for earlier writes, at each change, and not in between", async () => {
     writeFileSync(`${file}-wal`, "");
     opened(20);
     await looked(1);

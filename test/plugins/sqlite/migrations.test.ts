@@ -67,7 +67,7 @@ describe("sqlite migrations", () => {
     });
   }
 
-  it("give every run an owner: the caller whose key it was started with, or nobody in particular", async () => {
+  it("give every run an owner: the caller whose key started it, or `default`", async () => {
     const file = freshFile(folder);
     const old = new DatabaseSync(file);
     for (const migration of migrations.slice(0, 3)) old.exec(migration);

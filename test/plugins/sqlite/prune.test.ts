@@ -106,7 +106,7 @@ describe("a prune of a SQLite journal", () => {
     });
   }
 
-  it("beside one of another process leaves nothing and takes nothing else", async () => {
+  it("concurrent with another process's prune removes everything it should and nothing else", async () => {
     const file = freshFile(folder);
     const [one, other] = [await openFile(file), await openFile(file)];
     const first = await sideBySide(one, 150, 20);
@@ -123,7 +123,7 @@ describe("a prune of a SQLite journal", () => {
     expect(left(file)).to.deep.equal({ orphans: 0, doomed: 0, records: 100 * 30 + 50 });
   });
 
-  it("does not forget what another process has removed behind its back", async () => {
+  it("notices what another process has removed meanwhile", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
     const names = await sideBySide(journal, 150, 20);
@@ -144,7 +144,7 @@ describe("a prune of a SQLite journal", () => {
     expect(left(file)).to.deep.equal({ orphans: 0, doomed: 0, records: 0 });
   });
 
-  it("of one run by name leaves to retention what retention has to remove", async () => {
+  it("of one run by name does not do retention's work", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
     await sideBySide(journal, 200, 40);

@@ -129,7 +129,7 @@ describe("which tools the built-in model calls", () => {
     expect(asked("what is 2.5 plus 3", { tools: [add] })).to.deep.equal([["add_numbers", { a: 2.5, b: 3 }]]);
   });
 
-  it("a tool that needs nothing still gets what to look for", () => {
+  it("a tool without required parameters still gets a search term", () => {
     const search = tool("files_search", "Finds files.", { name: string, text: string }, []);
     expect(asked("search for apples", { tools: [search] })).to.deep.equal([["files_search", { text: "apples" }]]);
   });
