@@ -65,7 +65,28 @@ function declarations(schemas, names, others) {
   const imported = others.filter((name) => used.has(name));
   const head = "// Generated from the service's OpenAPI document by `npm run generate`. Do not edit.\n";
   const imports = `import type { ${imported.join(", ")} } from "./events.ts";\n`;
-  return `${head}${imports}\n${names.map((name) => declaration(name, schemas[name])).join("\n")}`;
+  return `${head}${imports}\n${names.map((name) => declaration(name, extended(name, schemas))).join("\n")}`;
+}
+
+/** A schema that has all of another named one is that one and the rest. */
+function extended(name, schemas) {
+  const schema = schemas[name];
+  const own = Object.entries(schema.properties ?? {});
+  const isSame = (other, [key, each]) =>
+    JSON.stringify(other.properties[key]) === JSON.stringify(each) &&
+    (other.required ?? []).includes(key) === (schema.required ?? []).includes(key);
+  const base = Object.keys(schemas).find((each) => {
+    const keys = Object.keys(schemas[each].properties ?? {});
+    return (
+      each !== name &&
+      keys.length > 8 &&
+      own.length > keys.length &&
+      keys.every((key) => isSame(schemas[each], [key, schema.properties[key]]))
+    );
+  });
+  if (base === undefined) return schema;
+  const rest = own.filter(([key]) => schemas[base].properties[key] === undefined);
+  return { allOf: [{ $ref: base }, { ...schema, properties: Object.fromEntries(rest) }] };
 }
 
 /** Aliases rather than interfaces: only these fit where a record of their values is expected. */

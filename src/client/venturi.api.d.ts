@@ -22,39 +22,7 @@ export type AgentView = {
   };
 };
 
-export type Approval = {
-  /** approve: whether a call may be made; others: a tool's question */
-  kind: "approve" | "input" | "elicit";
-  /** what POST /v1/runs/{run}/approvals/{call} and …/questions/{call} take */
-  call: string;
-  /** the tool */
-  name: string;
-  /** of the call to be approved */
-  arguments: Record<string, unknown>;
-  reason?: string;
-  /** what the tool's approval.show names */
-  show?: Array<{
-    name: string;
-    value: string;
-  }>;
-  /** what is asked, when it is not approval */
-  message?: string;
-  /** JSON Schema of the answer; without one it is a text */
-  schema?: Record<string, unknown>;
-  choices?: Array<string>;
-  /** where the person does what is asked */
-  url?: string;
-  /** the answer when nobody gives one in time */
-  fallback?: unknown;
-  since: number;
-  /** when it counts as denied, or gets its fallback */
-  until?: number;
-  /** the called run whose question this is */
-  origin?: {
-    run: string;
-    call: string;
-    agent: string;
-  };
+export type Approval = Question & {
   run: string;
   tenant?: string;
   agent: string;
@@ -430,36 +398,7 @@ export type TotalsView = {
   complete: boolean;
 };
 
-export type TurnView = {
-  run: string;
-  /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
-  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed" | "cancelled";
-  tenant?: string;
-  agent?: string;
-  session?: string;
-  createdAt?: number;
-  updatedAt?: number;
-  /** seq of its last event */
-  head?: number;
-  metadata?: Record<string, unknown>;
-  finish?: string;
-  output?: string;
-  object?: unknown;
-  calls?: Array<PendingCall>;
-  usage?: Usage;
-  /** USD, of its own generations */
-  cost?: number;
-  /** with what its tools spent, such as agents they called */
-  totalCost?: number;
-  rounds?: number;
-  timing?: Timing;
-  error?: ErrorBody;
-  /** first characters of what it was asked, while it has no digest */
-  asked?: string;
-  /** of an ended run, where the journal keeps digests */
-  digest?: Digest;
-  /** what it waits for, while its status is waiting */
-  pending?: Array<Question>;
+export type TurnView = RunView & {
   input: RunInput;
 };
 

@@ -1,13 +1,7 @@
 /** Types of the public API that the page uses. */
-import type { EventOf } from "venturi/client";
+import type { Timing, Usage } from "venturi/client";
 
-export type { AgentView, EventOf, RunEvent, RunInput } from "venturi/client";
-
-export type Message = EventOf<"message.added">["message"];
-export type Part = Message["parts"][number];
-export type Timing = EventOf<"run.finished">["timing"];
-export type Usage = EventOf<"run.finished">["usage"];
-export type ErrorBody = EventOf<"run.failed">["error"];
+export type { AgentView, ErrorBody, EventOf, Message, Part, RunEvent, Timing, Usage } from "venturi/client";
 
 export type RunStatus = "ready" | "running" | "waiting" | "stranded" | "finished" | "failed" | "cancelled";
 
