@@ -96,7 +96,8 @@ export class ChatDecoder implements Decoder {
 
   #chunk(chunk: Json, event: string, out: Delta[]): void {
     const { choices, usage } = chunk;
-    if (isError(chunk, event)) return this.#fail(out, errorIn(chunk));
+    if (chunk.error || event === "error" || (!Array.isArray(choices) && isError(chunk)))
+      return this.#fail(out, errorIn(chunk));
     if (this.#id === "" || this.#model === "") this.#introduce(chunk, out);
     // If it is the same object, the chunk differs from the last one only in values that are read.
     if (chunk !== this.#last) this.#others.look(chunk, out);
@@ -283,12 +284,8 @@ export class ChatDecoder implements Decoder {
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 /** `error` in any form, a body that is itself an error (Mistral, vLLM, xAI), or an event named so (LM Studio). */
-function isError(chunk: Json, event: string): boolean {
-  if (chunk.error) return true;
-  if (event === "error") return true;
-  if (Array.isArray(chunk.choices)) return false;
-  return chunk.object === "error" || chunk.type === "error" || typeof chunk.detail === "string";
-}
+const isError = ({ object, type, detail }: Json): boolean =>
+  object === "error" || type === "error" || typeof detail === "string";
 
 function pushActivities(kind: "server_tool" | "citation" | "part", values: unknown, out: Delta[]): void {
   for (const data of asList(values)) out.push({ type: "activity", kind, wire: wireName, data });

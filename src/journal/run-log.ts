@@ -115,6 +115,7 @@ export class OwnedLog implements RunLog {
       this.digest?.add(event);
       this.billing?.add(event);
       this.#pieces = false;
+      if (isTerminal(event)) this.#ending = true;
     }
     this.#head += 1;
     // A literal reserves one slot, a push to an empty array seventeen; most commits hold one event of a run.
@@ -123,7 +124,6 @@ export class OwnedLog implements RunLog {
     this.waiting += bytes;
     this.#uncommitted += bytes;
     if (this.#uncommitted > this.#owner.maxUncommitted) this.#press();
-    if (isTerminal(event)) this.#ending = true;
     this.#owner.changed(this, false);
     return event;
   }

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { Origin } from "../../src/telemetry/base/origin.ts";
 import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/otlp/block.ts";
 import { ProtobufWriter } from "../../src/telemetry/otlp/protobuf.ts";
-import { AppendRecorder, ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
+import { ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
+import { AppendRows } from "../../src/telemetry/otlp/rows.ts";
 import { rowsOf } from "../../src/telemetry/otlp/span-rows.ts";
 import { requestFrame, TraceRequest } from "../../src/telemetry/otlp/trace-request.ts";
 import { readSpans } from "./protobuf-reader.ts";
@@ -37,9 +38,9 @@ const chunks = fc
     return recorder.rows;
   });
 const appends = fc.array(fc.tuple(size, size, time), { maxLength: 100 }).map((made) => {
-  const recorder = new AppendRecorder(1_000);
-  for (const [events, runs, start] of made) recorder.push(events, runs, start, start + 0.5);
-  return recorder.rows;
+  const rows = new AppendRows();
+  for (const [events, runs, start] of made) rows.push(events, runs, start, start + 0.5);
+  return rows;
 });
 const block: fc.Arbitrary<Block> = fc.oneof(
   fc.tuple(parent, origin, chunks).map(([above, at, recorder]) => chunkBlock(above, at, recorder)),

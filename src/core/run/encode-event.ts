@@ -1,10 +1,5 @@
 import type { RunEvent } from "./events.ts";
 
-/** Length of the event's JSON if it has been encoded, else of the text it carries. */
-export function encodedSize(event: RunEvent): number {
-  return Encoded.size(event) ?? ("text" in event ? event.text.length : 0);
-}
-
 /** Returning an existing object from the constructor lets a subclass attach a private field to it. */
 const Given = class {
   constructor(event: RunEvent) {
@@ -34,8 +29,8 @@ class Encoded extends Given {
     return json;
   }
 
-  static size(event: RunEvent): number | undefined {
-    if (!(#json in event)) return undefined;
+  static size(event: RunEvent): number {
+    if (!(#json in event)) return "text" in event ? event.text.length : 0;
     return typeof event.#json === "string" ? event.#json.length : event.#json;
   }
 
@@ -46,6 +41,9 @@ class Encoded extends Given {
 
 /** The event's JSON, encoded once for all journals and clients. */
 export const encodeEvent: (event: RunEvent) => string = Encoded.encode;
+
+/** Length of the event's JSON if it has been encoded, else of the text it carries. */
+export const encodedSize: (event: RunEvent) => number = Encoded.size;
 
 /** For holders of many events already delivered: the JSON is twice as large as the event. */
 export const forgetEncoding: (event: RunEvent) => void = Encoded.forget;

@@ -1,5 +1,5 @@
 import type { ChunkKind } from "../../core/model/deltas.ts";
-import { AppendRows, ChunkRows } from "./rows.ts";
+import { ChunkRows } from "./rows.ts";
 
 export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call", "usage", "done", "error", "other"];
 
@@ -116,29 +116,4 @@ interface Chunk {
   readonly end: number;
   readonly index: number;
   readonly gap: number;
-}
-
-/** Durable appends of one run. */
-export class AppendRecorder {
-  readonly #limit: number;
-  /** Rows of the next block. */
-  readonly rows = new AppendRows();
-  #taken = 0;
-  /** Number of rows dropped past the limit. */
-  suppressed = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  push(events: number, runs: number, start: number, end: number): void {
-    if (this.#taken + this.rows.count < this.#limit) this.rows.push(events, runs, start, end);
-    else this.suppressed++;
-  }
-
-  /** Called when the rows were emitted. */
-  clear(): void {
-    this.#taken += this.rows.count;
-    this.rows.clear();
-  }
 }

@@ -60,7 +60,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#between = metrics.between(request.model);
     this.#run = context.run;
     this.#agent = context.agent;
-    this.#trace = measure.traces.get(context.run);
+    this.#trace = measure.traces.open.get(context.run);
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
     if (this.#round !== undefined) this.#round.provider = metrics.who;

@@ -14,6 +14,8 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
   const { keepWire, keepDigest, totals, wire, workers, blobs, keyValues, free, backlog, usage, reserve, balances } =
     journal;
   const appends = new Appends();
+  // Looked up once: every commit records in it.
+  const took = measure.sdk.instruments.appendDuration(noAttributes);
   return {
     lease: journal.lease,
     append(batch) {
@@ -21,12 +23,12 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
       try {
         const answer = journal.append(batch);
         if (!(answer instanceof Promise)) {
-          noteAppend(measure, batch, appends.succeeded(batch, start));
+          took.record(noteAppend(measure, batch, appends.succeeded(batch, start)));
           return answer;
         }
         return answer.then(
           (fenced) => {
-            noteAppend(measure, batch, appends.succeeded(batch, start));
+            took.record(noteAppend(measure, batch, appends.succeeded(batch, start)));
             return fenced;
           },
           (thrown: unknown) => {
@@ -52,7 +54,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     held: (worker) => journal.held(worker),
     release(ownership) {
       // After a release, another process traces the run.
-      measure.traces.get(ownership.run)?.abandon();
+      measure.traces.open.get(ownership.run)?.abandon();
       return journal.release(ownership);
     },
     signal: (run, signal) => journal.signal(run, signal),
@@ -116,14 +118,15 @@ class Appends {
   }
 }
 
-function noteAppend(measure: Tracing, batch: readonly Append[], { first, tries }: Tried): void {
+/** Returns its duration, s. */
+function noteAppend(measure: Tracing, batch: readonly Append[], { first, tries }: Tried): number {
   const end = performance.now();
-  measure.sdk.instruments.appendDuration(noAttributes).record((end - first) / 1_000);
   if (end - first >= slow) measure.slowAppend(end - first, batch.length, tries);
   for (const { ownership, events } of batch) {
     if (events.length > 0)
-      measure.traces.get(ownership.run)?.appends.succeeded(events.length, batch.length, first, end);
+      measure.traces.open.get(ownership.run)?.appends.succeeded(events.length, batch.length, first, end);
   }
+  return (end - first) / 1_000;
 }
 
 /** Each failed try gets a span and a value; the successful one covers the whole time. */
@@ -134,7 +137,7 @@ function noteFailure(measure: Tracing, batch: readonly Append[], { start, tries 
   const set = sets.of({ [attributes.errorType]: errorType(outcome) });
   instruments.appendDuration(set).record((end - start) / 1_000);
   for (const { ownership, events } of batch) {
-    measure.traces
+    measure.traces.open
       .get(ownership.run)
       ?.appends.failed(outcome, { events: events.length, runs: batch.length, tries, start, end });
   }

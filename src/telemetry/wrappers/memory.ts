@@ -57,7 +57,7 @@ interface Timed extends Asking {
 
 /** A child of the calling tool's span, or of the run's. Requests over HTTP are covered by the request's duration. */
 function spanOf(measure: Tracing, { operation, name, start, run, traceparent }: Timed) {
-  const runTrace = run === undefined ? undefined : measure.traces.get(run);
+  const runTrace = run === undefined ? undefined : measure.traces.open.get(run);
   if (run === undefined || runTrace === undefined) return undefined;
   const above = parseTraceparent(traceparent) ?? runTrace.span.spanContext();
   const { origin } = runTrace;

@@ -2,8 +2,7 @@ import type { Span } from "@opentelemetry/api";
 import { attributes, spans } from "../base/names.ts";
 import type { Origin } from "../base/origin.ts";
 import { appendBlock } from "../otlp/block.ts";
-import { AppendRecorder } from "../otlp/recorders.ts";
-import { blockRows } from "../otlp/rows.ts";
+import { AppendRows, blockRows } from "../otlp/rows.ts";
 import { areTaken, emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { mark, type Outcome } from "./outcome.ts";
 
@@ -27,27 +26,33 @@ interface Above {
 export class RunAppends {
   readonly #measure: Instrumentation;
   readonly #above: Above;
-  /** Undefined once nothing takes its rows any more. */
-  #recorder: AppendRecorder | undefined;
+  readonly #limit: number;
+  /** Rows of the next block; undefined once nothing takes them any more. */
+  #rows: AppendRows | undefined;
+  /** Rows of earlier blocks, and those past the limit. */
+  #taken = 0;
+  #suppressed = 0;
 
   constructor(measure: Instrumentation, above: Above) {
     this.#measure = measure;
     this.#above = above;
-    if (above.span.isRecording())
-      this.#recorder = new AppendRecorder(measure.settings.maxChunkSpans ?? Number.POSITIVE_INFINITY);
+    this.#limit = measure.settings.maxChunkSpans ?? Number.POSITIVE_INFINITY;
+    if (above.span.isRecording()) this.#rows = new AppendRows();
   }
 
   succeeded(events: number, runs: number, start: number, end: number): void {
-    if (this.#recorder === undefined) return;
-    if (this.#recorder.rows.count >= blockRows) {
+    const rows = this.#rows;
+    if (rows === undefined) return;
+    if (rows.count >= blockRows) {
       if (!areTaken(this.#measure, this.#above.run)) {
-        this.#recorder.rows.release();
-        this.#recorder = undefined;
+        rows.release();
+        this.#rows = undefined;
         return;
       }
-      this.#emit(this.#recorder);
+      this.#emit(rows);
     }
-    this.#recorder.push(events, runs, start, end);
+    if (this.#taken + rows.count < this.#limit) rows.push(events, runs, start, end);
+    else this.#suppressed++;
   }
 
   /** Called for a failed append that the journal retries. */
@@ -70,16 +75,17 @@ export class RunAppends {
   }
 
   end(): void {
-    if (this.#recorder === undefined) return;
-    const { suppressed } = this.#recorder;
-    if (suppressed > 0) this.#above.span.setAttribute(attributes.appendsSuppressed, suppressed);
-    this.#emit(this.#recorder);
-    this.#recorder.rows.release();
+    const rows = this.#rows;
+    if (rows === undefined) return;
+    if (this.#suppressed > 0) this.#above.span.setAttribute(attributes.appendsSuppressed, this.#suppressed);
+    this.#emit(rows);
+    rows.release();
   }
 
-  #emit(recorder: AppendRecorder): void {
+  #emit(rows: AppendRows): void {
     const { run, span, origin } = this.#above;
-    emitBlock(this.#measure, run, appendBlock(span.spanContext(), origin, recorder.rows));
-    recorder.clear();
+    emitBlock(this.#measure, run, appendBlock(span.spanContext(), origin, rows));
+    this.#taken += rows.count;
+    rows.clear();
   }
 }

@@ -143,7 +143,7 @@ class Execution implements Pending {
     this.#run = context.run;
     this.#tool = tool.name;
     this.call = context.call;
-    this.#trace = measure.traces.get(context.run);
+    this.#trace = measure.traces.open.get(context.run);
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
     const above = this.#round?.span.spanContext() ?? parseTraceparent(context.traceparent);

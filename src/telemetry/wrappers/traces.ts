@@ -12,11 +12,13 @@ export interface Tracing extends Instrumentation {
 
 /** Traces of running runs, and the span contexts of recently ended ones for late followers. */
 export class Traces {
+  /** By run. Changed by `add` and `remove` only. */
+  readonly open: ReadonlyMap<string, RunTrace>;
   readonly #open = new Map<string, RunTrace>();
   readonly #ended = new Map<string, SpanContext>();
 
-  get(run: string): RunTrace | undefined {
-    return this.#open.get(run);
+  constructor() {
+    this.open = this.#open;
   }
 
   spanContext(run: string): SpanContext | undefined {
