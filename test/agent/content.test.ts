@@ -102,6 +102,8 @@ describe("the store of a run's content", () => {
       result({ files: [{ type: "file", mediaType: "f", hash: "h" }] }),
       opaque({ a: [`${marker}h`] }),
       { type: "text", text: "", ...native({ a: `${marker}h` }) },
+      { type: "text", text: "", hash: "h" },
+      { type: "text", text: "", size: 1 },
     ];
     for (const part of bad) {
       const check = () => store.check([user({ type: "text", text: "a" }), user(part)]);
