@@ -1,5 +1,5 @@
-// npm run mutate [-- --minutes 9 --only src/agent/loop --sample 0.2 --seed 1 --statics --list --record]
-// Mutation tests of src/agent, src/journal and src/provider: each mutant is run against the tests that reach it, until one fails.
+// npm run mutate [-- --count 1100 --seed 1 --minutes 9 --only src/agent/loop --jobs 2 --statics --list --fresh --record]
+// Mutation tests of the rooms in mutate/sandbox.mjs: each mutant is run against the tests that reach it, until one fails.
 // Stryker's instrumenter with a runner of our own: Stryker 10 loads neither mocha 12 nor TypeScript 7. CONTRIBUTING.md says
 // what is counted and what is not.
 import { globSync } from "node:fs";
@@ -10,17 +10,18 @@ import { Kept } from "./mutate/kept.mjs";
 import { reachOf } from "./mutate/reach.mjs";
 import { Runner } from "./mutate/runner.mjs";
 import { hash, makeSandbox } from "./mutate/sandbox.mjs";
-import { record, scoreOf } from "./mutate/score.mjs";
+import { record, scoreOf, survivorsOf } from "./mutate/score.mjs";
 
 const { values: options } = parseArgs({
   options: {
+    /** How many mutants to judge, and which ones. */
+    count: { type: "string", default: "1100" },
+    seed: { type: "string", default: "1" },
+    /** Only mutants of files whose path starts so. */
+    only: { type: "string", default: "" },
     /** Stops after so long; the next run goes on from there. */
     minutes: { type: "string", default: "600" },
-    /** Only mutants of files whose path starts so. */
-    only: { type: "string", default: "src/" },
-    /** The share of mutants to judge, and which ones. */
-    sample: { type: "string", default: "1" },
-    seed: { type: "string", default: "1" },
+    jobs: { type: "string", default: "2" },
     /** Mutants of code that runs at load: a new process for each. */
     statics: { type: "boolean", default: false },
     /** Prints survivors, whether or not they were run now. */
@@ -32,57 +33,61 @@ const { values: options } = parseArgs({
 });
 const started = performance.now();
 const stop = started + Number(options.minutes) * 60_000;
+const count = Number(options.count);
+const jobs = Number(options.jobs);
 const root = ".stryker/sandbox";
-/** Unit tests of these folders and of what they rest on. The rest of `npm test` starts services and takes twenty times as long. */
-const tests = "dist/test/{agent,core,journal,library,provider,serve,plugins/memory}/**/*.test.js";
-const left = /\/(clock-jumps|agent-contract|types)\.test/;
+/** Tests of these rooms and of what they rest on, in one process. The rest of `npm test` starts programs. */
+const tests = [
+  "dist/test/{agent,journal,library,provider}/**/*.test.js",
+  "dist/test/host/{api,http,runs}/**/*.test.js",
+  "dist/test/host/{audit,called-agents,operators,split,tenants,whole}.test.js",
+  "dist/test/plugins/{tools,overloaded,rejected-arguments}.test.js",
+  "dist/test/plugins/{a2a,agent,ask,calculator,channel-http,clock,files,http,later,mcp,memory,module,recall,recall-memory,remember,shell}/*.test.js",
+];
+/** Long ones, and those that only take bytes apart. */
+const left =
+  /\/(clock-jumps|agent-contract|types|library\/restart|tasks-killed|shell\/processes|\w+-property|growing-texts|large-bytes|[\w-]*sweep|mcp\/mcp|recall\/recall)\.test/;
 
 const { mutants: all, ignored, sources, units, version } = await makeSandbox(root);
-const invalid = await invalidOf(all, { sources, units });
-const mutants = all.filter(({ key }) => !invalid.has(key));
+const drawn = all
+  .filter(({ file }) => file.startsWith(options.only))
+  .sort((a, b) => (hash(options.seed, a.key) < hash(options.seed, b.key) ? -1 : 1))
+  .slice(0, Math.ceil(count * 1.75));
+const invalid = await invalidOf(drawn, { sources, units });
+const chosen = drawn.filter(({ key }) => !invalid.has(key)).slice(0, count);
+say(
+  `${chosen.length} of ${all.length} mutants; ${ignored} in messages left out, ${invalid.size} of ${drawn.length} do not compile`,
+);
+
 const files = globSync(tests, { cwd: root })
   .filter((file) => !left.test(file))
   .sort();
-say(`${mutants.length} mutants; ${ignored} in messages and ${invalid.size} that do not compile are left out`);
-
-const reach = await reachOf({ root, files, version });
+const reach = await reachOf({ root, files, version, jobs, say });
 say(`${files.length} test files, ${reach.tests.length} tests that pass in under a second each`);
 
 const kept = new Kept("node_modules/.cache/venturi/mutants.json", options);
-const judge = new Judge({ mutants, reach, kept, runner: new Runner(root, files) });
-const chosen = mutants
-  .filter(({ file }) => file.startsWith(options.only))
-  .sort((a, b) => (hash(options.seed, a.key) < hash(options.seed, b.key) ? -1 : 1));
-chosen.length = Math.round(chosen.length * Number(options.sample));
+const judge = new Judge({ mutants: all, reach, kept });
+const open = chosen.filter((mutant) => judge.isOpen(mutant, options)).reverse();
+say(`${open.length} to run`);
 let run = 0;
-for (const mutant of chosen) {
-  if (performance.now() > stop) break;
-  if (!judge.isOpen(mutant, options)) continue;
-  await judge.judge(mutant);
-  run += 1;
-  if (run % 50 === 0) kept.save();
-  if (run % 500 === 0) say(`${run} run`);
-}
-await judge.stop();
+await Promise.all(Array.from({ length: jobs }, () => work(new Runner(root))));
 kept.save();
-if (options.list) list();
+if (options.list) for (const { text } of survivorsOf(chosen, kept)) console.log(text);
 say(`${run} mutants run now`);
 const table = scoreOf(chosen, kept);
 console.table(table);
-if (options.record) record("test/mutation.json", table, options);
+if (options.record) record("test/mutation.json", { table, survivors: survivorsOf(chosen, kept), options });
 
-function list() {
-  for (const { key, file, line, mutator, original, replacement } of chosen.toSorted((a, b) =>
-    a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line,
-  )) {
-    const status = kept.get(key)?.status;
-    if (status === "killed" || status === "timeout" || status === undefined) continue;
-    console.log(`${status} ${file}:${line} ${mutator}\n  - ${oneLine(original)}\n  + ${oneLine(replacement)}`);
+async function work(runner) {
+  while (performance.now() < stop) {
+    const mutant = open.pop();
+    if (mutant === undefined) break;
+    await judge.judge(mutant, runner);
+    run += 1;
+    if (run % 10 === 0) kept.save();
+    if (run % 100 === 0) say(`${run} run`);
   }
-}
-
-function oneLine(text) {
-  return text.replaceAll(/\s+/g, " ").slice(0, 160);
+  await runner.stop();
 }
 
 function say(text) {

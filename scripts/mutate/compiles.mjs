@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { mutatedFolders } from "./sandbox.mjs";
 
 const cacheFile = "node_modules/.cache/venturi/compiles.json";
 const root = ".stryker/types";
@@ -27,7 +28,7 @@ export async function invalidOf(mutants, { sources, units }) {
 function prepare() {
   rmSync(root, { recursive: true, force: true });
   mkdirSync(root, { recursive: true });
-  cpSync("src", join(root, "src"), { recursive: true });
+  for (const name of ["src", "plugins"]) cpSync(name, join(root, name), { recursive: true });
   cpSync("package.json", join(root, "package.json"));
   symlinkSync(resolve("node_modules"), join(root, "node_modules"));
   const { compilerOptions } = JSON.parse(readFileSync("tsconfig.json", "utf8"));
@@ -42,7 +43,7 @@ function prepare() {
         rewriteRelativeImportExtensions: false,
         allowImportingTsExtensions: true,
       },
-      include: ["src/agent", "src/journal", "src/provider"],
+      include: mutatedFolders,
     }),
   );
 }
@@ -65,8 +66,9 @@ function check(mutants, { sources, units }) {
       },
     );
     for (const [, name, line] of stdout.matchAll(/^(\S+?)\((\d+),\d+\): error/gm)) {
-      const file = name.slice(name.indexOf("src/"));
-      const place = places.find((one) => one.file === file && one.first <= Number(line) && Number(line) <= one.last);
+      const place = places.find(
+        (one) => name.endsWith(one.file) && one.first <= Number(line) && Number(line) <= one.last,
+      );
       if (place && !refused.includes(place.mutant)) refused.push(place.mutant);
     }
   }

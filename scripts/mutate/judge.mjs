@@ -3,24 +3,24 @@ import { basename } from "node:path";
 
 /** A mutant is run against as many of the tests that reach it as take this long, ms, those most likely to fail first: tests that
  *  killed others of its file, are named after it, reach little else, are quick. */
-const budget = 1_500;
+const budget = 1_000;
 const mostTests = 150;
 
 export class Judge {
   #reach;
   #kept;
-  #runner;
   /** How many mutants of a file a test has killed. */
   #kills = new Map();
   #tests;
   #byFile;
   #hangs = 0;
+  /** Files with tests that fail when they are run again in the same process; not used. */
+  #unrepeatable = new Set();
 
-  constructor({ mutants, reach, kept, runner }) {
+  constructor({ mutants, reach, kept }) {
     this.#byFile = Map.groupBy(mutants, ({ file }) => file);
     this.#reach = reach;
     this.#kept = kept;
-    this.#runner = runner;
     this.#tests = new Map(reach.tests.map((test) => [test.id, test]));
   }
 
@@ -40,69 +40,62 @@ export class Judge {
     return false;
   }
 
-  async judge(mutant) {
+  async judge(mutant, runner) {
     const isStatic = this.#isStatic(mutant);
     const known = this.#kept.get(mutant.key);
     const tried = new Set(known?.tried);
     const tests = (isStatic ? this.#neighbours(mutant) : this.#testsFor(mutant)).filter(({ id }) => !tried.has(id));
-    const result = isStatic ? await this.#killFresh(mutant, tests) : await this.#killAny(mutant, tests);
+    const result = isStatic ? await this.#killFresh(mutant, tests, runner) : await this.#killAny(mutant, tests, runner);
     for (const { id } of tests) tried.add(id);
     this.#kept.set(mutant.key, result ?? { status: "survived", tried: [...tried].filter((id) => this.#tests.has(id)) });
   }
 
-  stop() {
-    return this.#runner.stop();
-  }
-
-  async #killAny(mutant, tests) {
-    // mocha runs tests in the order of their files, so those likely to fail go alone.
-    for (const some of [tests.slice(0, 4), tests.slice(4, 20), tests.slice(20)]) {
-      const result = some.length > 0 && (await this.#kill(mutant, some));
+  async #killAny(mutant, tests, runner) {
+    // The likeliest go alone: a file's tests are run together, its hooks once.
+    for (const some of [tests.slice(0, 3), tests.slice(3)]) {
+      const result = some.length > 0 && (await this.#kill(mutant, some, runner));
       if (result) return result;
     }
     return undefined;
   }
 
-  async #kill(mutant, tests) {
+  async #kill(mutant, tests, runner) {
     for (let tries = 0; tries < 2; tries++) {
-      const reply = await this.#run(mutant, tests);
+      const reply = await this.#run(mutant, tests, runner);
       // What an earlier mutant left behind may have ended the process: tried again in a new one.
       if (!reply && tries === 0) continue;
       if (!reply) return { status: "timeout", by: tests[0].id };
       if (!reply.failure) return undefined;
       const test = tests.find(({ title }) => title === reply.failure.title) ?? tests[0];
-      if (await this.#isToBlame(mutant, test, reply.failure)) {
+      if (await this.#isToBlame(mutant, { test, ...reply.failure }, runner)) {
         this.#credit(mutant, test);
         return { status: reply.failure.timeout ? "timeout" : "killed", by: test.id, error: reply.failure.error };
       }
-      await this.#runner.stop();
+      await runner.stop();
     }
     return undefined;
   }
 
-  /** Whether the test passes without the mutant and, unless that takes a timeout, fails again with it. */
-  async #isToBlame(mutant, test, { timeout }) {
-    if (!timeout && !(await this.#run(mutant, [test]))?.failure) return false;
-    if (timeout) this.#hangs += 1;
-    const without = await this.#run({ id: undefined }, [test]);
+  /** Whether the test passes without the mutant and, if it waits for sockets or files, fails again with it. */
+  async #isToBlame(mutant, { test, timeout }, runner) {
+    const waits = test.duration > 100;
+    if (waits && !timeout && !(await this.#run(mutant, [test], runner))?.failure) return false;
+    const without = await this.#run({ id: undefined }, [test], runner);
+    if (without?.failure) this.#unrepeatable.add(test.file);
     // Timers and sockets of tests that hung pile up.
-    if (this.#hangs % 20 === 19) await this.#runner.stop();
+    if (timeout && ++this.#hangs % 20 === 0) await runner.stop();
     return without !== undefined && !without.failure;
   }
 
-  #run(mutant, tests) {
-    const patience = 8_000 + 5 * timeOf(tests);
-    return this.#runner.ask(
-      { mutant: mutant.id, hitLimit: this.#reach.hitLimit(mutant.id), tests: withTimeouts(tests) },
-      patience,
-    );
+  #run(mutant, tests, runner) {
+    const message = { mutant: mutant.id, hitLimit: this.#reach.hitLimit(mutant.id), files: byFile(tests) };
+    return runner.ask(message, patienceFor(tests));
   }
 
-  async #killFresh(mutant, tests) {
+  async #killFresh(mutant, tests, runner) {
     if (tests.length === 0) return undefined;
-    const files = [...new Set(tests.map(({ file }) => file))];
-    const message = { mutant: mutant.id, hitLimit: 1e6, tests: withTimeouts(tests) };
-    const reply = await this.#runner.askFresh(message, { files, patience: 10_000 + 5 * timeOf(tests) });
+    const message = { mutant: mutant.id, hitLimit: 1e6, files: byFile(tests) };
+    const reply = await runner.askFresh(message, patienceFor(tests));
     if (reply && !reply.failure) return undefined;
     const test = tests.find(({ title }) => title === reply?.failure.title) ?? tests[0];
     return { status: reply && !reply.failure.timeout ? "killed" : "timeout", by: test.id, error: reply?.failure.error };
@@ -128,6 +121,7 @@ export class Judge {
     const chosen = [];
     let time = 0;
     for (const test of tests.toSorted((a, b) => rank(a) - rank(b))) {
+      if (this.#unrepeatable.has(test.file)) continue;
       time += test.duration + 2;
       if (chosen.length > 0 && (time > budget || chosen.length === mostTests)) break;
       chosen.push(test);
@@ -148,6 +142,15 @@ export class Judge {
   }
 }
 
-const timeOf = (tests) => tests.reduce((sum, { duration }) => sum + duration, 0);
+/** Loading a file may take seconds. */
+const patienceFor = (tests) => 20_000 + tests.reduce((sum, { duration }) => sum + 5 * Math.max(0, duration), 0);
 
-const withTimeouts = (tests) => new Map(tests.map(({ title, duration }) => [title, 1_000 + 6 * duration]));
+/** Titles with the time each may take, by file, in the order of `tests`. */
+function byFile(tests) {
+  const files = new Map();
+  for (const { file, title, duration } of tests) {
+    if (!files.has(file)) files.set(file, new Map());
+    files.get(file).set(title, 1_500 + 5 * Math.max(0, duration));
+  }
+  return files;
+}

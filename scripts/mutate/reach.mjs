@@ -7,8 +7,12 @@ import { hash } from "./sandbox.mjs";
 const cacheFile = "node_modules/.cache/venturi/reach.json";
 /** Slower tests are not used: a survivor would cost too much. */
 const slowest = 1_000;
+/** Its suite's hooks take seconds each time. */
+const startsServer = /postgres/i;
+/** For all tests of a file, ms. */
+const patience = 60_000;
 
-export async function reachOf({ root, files, version }) {
+export async function reachOf({ root, files, version, jobs, say }) {
   const read = (file) => readFileSync(join(root, file), "utf8");
   const helpers = globSync("dist/test/**/*.js", { cwd: root }).filter((file) => !file.endsWith(".test.js"));
   const base = hash(version, ...helpers.sort().map(read));
@@ -16,18 +20,22 @@ export async function reachOf({ root, files, version }) {
   const cache = kept.base === base ? kept.files : {};
   const hashes = new Map(files.map((file) => [file, hash(read(file))]));
   const open = files.filter((file) => cache[file]?.hash !== hashes.get(file));
-  if (open.length > 0) {
-    const runner = new Runner(root, open);
-    const dry = await runner.ask({ dry: true }, 20 * 60_000);
-    await runner.stop();
-    if (!dry) throw new Error("the tests did not end without a mutant");
-    for (const file of open) {
-      const tests = dry.tests.filter((test) => test.file === file);
-      cache[file] = { hash: hashes.get(file), tests, statics: dry.statics, most: mostHits(tests) };
+  const save = () => writeFileSync(cacheFile, JSON.stringify({ base, files: cache }));
+  mkdirSync(dirname(cacheFile), { recursive: true });
+  const measure = async (runner) => {
+    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+      const { tests, statics } = (await runner.ask({ dry: file }, patience)) ?? { tests: [], statics: [] };
+      if (tests.length === 0) say(`${file} did not end without a mutant, or has no test; it is not used`);
+      cache[file] = { hash: hashes.get(file), tests, statics, most: mostHits(tests) };
       for (const test of tests) test.hits = Object.keys(test.hits);
+      if (open.length % 10 === 0) save();
+      if (open.length % 20 === 0) say(`${open.length} test files to try without a mutant`);
     }
-    mkdirSync(dirname(cacheFile), { recursive: true });
-    writeFileSync(cacheFile, JSON.stringify({ base, files: cache }));
+    await runner.stop();
+  };
+  if (open.length > 0) {
+    await Promise.all(Array.from({ length: Math.min(jobs, open.length) }, () => measure(new Runner(root))));
+    save();
   }
   return new Reach(files.map((file) => cache[file]));
 }
@@ -50,7 +58,7 @@ class Reach {
       for (const id of statics) this.#statics.add(id);
       for (const [id, count] of Object.entries(most)) this.#most.set(id, Math.max(count, this.#most.get(id) ?? 0));
       for (const { hits, ...test } of tests) {
-        if (test.state !== "passed" || test.duration > slowest) continue;
+        if (test.state !== "passed" || test.duration > slowest || startsServer.test(test.title)) continue;
         const one = { ...test, reaches: hits.length, id: hash(version, test.title).slice(0, 10) };
         this.tests.push(one);
         for (const id of hits) {

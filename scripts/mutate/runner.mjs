@@ -1,21 +1,21 @@
-// One worker process at a time; a mutant that hangs or breaks it costs the process, not the run.
+// One worker process; a mutant that hangs or breaks it costs the process, not the run.
 import { fork } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
+import { ownTime } from "./own-time.mjs";
 
 export class Runner {
   #root;
-  #files;
   #worker;
 
-  constructor(root, files) {
+  constructor(root) {
     this.#root = root;
-    this.#files = files;
   }
 
-  /** What the worker replies, or `undefined` when it ended or was ended after `patience` ms. */
+  /** What the worker replies, or `undefined` when it ended or was ended after `patience` ms of its own time. */
   async ask(message, patience) {
     try {
-      this.#worker ??= await this.#start(this.#files);
+      this.#worker ??= await this.#start();
     } catch {
       return undefined;
     }
@@ -25,10 +25,10 @@ export class Runner {
   }
 
   /** The same in a process of its own, in which the mutant is active while the files load. */
-  async askFresh(message, { files, patience }) {
+  async askFresh(message, patience) {
     let worker;
     try {
-      worker = await this.#start(files, message.mutant);
+      worker = await this.#start(message.mutant);
     } catch {
       return { failure: { title: "loading the tests", file: undefined } };
     }
@@ -43,16 +43,20 @@ export class Runner {
     if (worker) await end(worker);
   }
 
-  async #start(files, mutant) {
-    const worker = fork(resolve("scripts/mutate/worker.mjs"), [JSON.stringify({ files, mutant })], {
+  async #start(mutant) {
+    const temporary = resolve(this.#root, "../tmp");
+    mkdirSync(temporary, { recursive: true });
+    const worker = fork(resolve("scripts/mutate/worker.mjs"), [JSON.stringify({ mutant })], {
       cwd: this.#root,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       execArgv: ["--no-warnings"],
+      // Loading the mutated sources is most of what a new process costs. Files that tests leave behind go with the sandbox.
+      env: { ...process.env, NODE_COMPILE_CACHE: resolve(this.#root, "../compiled"), TMPDIR: temporary },
       serialization: "advanced",
     });
     const { promise, resolve: ready, reject } = Promise.withResolvers();
     worker.once("message", ready);
-    worker.once("exit", (code) => reject(new Error(`the worker ended with ${code} while it loaded the tests`)));
+    worker.once("exit", (code) => reject(new Error(`the worker ended with ${code} while it started`)));
     await promise;
     return worker;
   }
@@ -61,12 +65,13 @@ export class Runner {
 async function answerOf(worker, message, patience) {
   const { promise, resolve: answered } = Promise.withResolvers();
   const gone = () => answered(undefined);
-  const timer = setTimeout(gone, patience);
+  const stop = ownTime(worker.pid) + patience;
+  const timer = setInterval(() => ownTime(worker.pid) > stop && gone(), 500);
   worker.once("message", answered);
   worker.once("exit", gone);
   worker.send(message, () => {}); // one that has ended is seen as such
   const reply = await promise;
-  clearTimeout(timer);
+  clearInterval(timer);
   worker.off("exit", gone);
   worker.off("message", answered);
   return reply;

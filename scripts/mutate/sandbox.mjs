@@ -1,4 +1,4 @@
-// A copy of the checkout whose src/agent, src/journal and src/provider hold every mutant behind a switch: built once, not per mutant.
+// A copy of the checkout whose rooms hold every mutant behind a switch: built once, not per mutant.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -6,8 +6,21 @@ import { dirname, join, resolve } from "node:path";
 import { Instrumenter } from "@stryker-mutator/instrumenter";
 import { isMessage } from "./messages.mjs";
 
-export const folders = ["agent", "journal", "provider"];
-const mutated = new RegExp(`^src/(${folders.join("|")})/.*\\.ts$`);
+const tools = "a2a agent ask calculator clock files http later mcp memorize module recall remember shell";
+/** What is mutated; each room has a score of its own. */
+const folders = {
+  agent: ["src/agent"],
+  journal: ["src/journal"],
+  provider: ["src/provider"],
+  "host/runs": ["src/host/runs"],
+  "host/http": ["src/host/http"],
+  tools: tools.split(" ").map((name) => `plugins/${name}`),
+};
+export const rooms = Object.keys(folders);
+export const mutatedFolders = Object.values(folders).flat();
+
+const isMutated = (name) => roomOf(name) !== undefined && name.endsWith(".ts");
+const roomOf = (name) => rooms.find((room) => folders[room].some((folder) => name.startsWith(`${folder}/`)));
 
 /** `version` changes with everything but the tests; `units` are the lines of each function, method and statement at the top of a file. */
 export async function makeSandbox(root) {
@@ -15,16 +28,8 @@ export async function makeSandbox(root) {
     encoding: "utf8",
   });
   const names = listed.stdout.split("\0").filter((name) => name && existsSync(name));
-  const sources = new Map(names.filter((name) => mutated.test(name)).map((name) => [name, readFileSync(name, "utf8")]));
-  const units = new Map();
-  const { files, mutants } = await new Instrumenter(silent).instrument(
-    [...sources].map(([name, content]) => ({ name, mutate: true, content })),
-    {
-      plugins: ["decorators-legacy", "typescript"],
-      excludedMutations: [],
-      ignorers: [{ shouldIgnore: (path) => noteUnit(path, units) ?? isMessage(path) }],
-    },
-  );
+  const sources = new Map(names.filter(isMutated).map((name) => [name, readFileSync(name, "utf8")]));
+  const { files, mutants, units } = await instrumented(root, sources);
   build(root, { names, files });
   const usable = mutants.filter(({ status }) => status !== "Ignored").map((mutant) => describe(mutant, sources));
   const sourceFiles = names.filter((name) =>
@@ -34,29 +39,73 @@ export async function makeSandbox(root) {
   return { mutants: usable, ignored: mutants.length - usable.length, sources, units, version };
 }
 
+/** Half a minute for all mutants, so it is kept. */
+async function instrumented(root, sources) {
+  const kept = join(root, "..", "instrumented.json");
+  const stamp = hash(...[...sources].flat(), readFileSync(new URL("messages.mjs", import.meta.url), "utf8"));
+  const known = existsSync(kept) ? JSON.parse(readFileSync(kept, "utf8")) : {};
+  if (known.stamp === stamp) return { ...known, units: new Map(known.units) };
+  const units = new Map();
+  const { files, mutants: all } = await new Instrumenter(silent).instrument(
+    [...sources].map(([name, content]) => ({ name, mutate: true, content })),
+    {
+      plugins: ["decorators-legacy", "typescript"],
+      excludedMutations: [],
+      ignorers: [{ shouldIgnore: (path) => noteUnit(path, units) ?? isMessage(path) }],
+    },
+  );
+  const code = files.map(({ name, content }) => ({ name, content }));
+  const mutants = all.map(({ id, fileName, mutatorName, location, replacement, status }) => ({
+    id,
+    fileName,
+    mutatorName,
+    location,
+    replacement,
+    status,
+  }));
+  mkdirSync(dirname(kept), { recursive: true });
+  writeFileSync(kept, JSON.stringify({ stamp, files: code, mutants, units: [...units] }));
+  return { files: code, mutants, units };
+}
+
+/** Writes what has changed, so that another test costs seconds; a build from nothing when a file is gone. */
 function build(root, { names, files }) {
-  const content = names.filter((name) => /\.(ts|mjs|json|js|tsx|css)$/.test(name));
-  const stamp = hash(...content.map((name) => name + readFileSync(name, "utf8")));
-  const stampFile = join(root, "..", "stamp");
-  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
-  rmSync(root, { recursive: true, force: true });
-  for (const name of names.filter((name) => !mutated.test(name))) {
+  const stampFile = join(root, "..", "names");
+  const stamp = names.join("\n");
+  if (!existsSync(stampFile) || !isWithin(readFileSync(stampFile, "utf8"), names)) {
+    rmSync(root, { recursive: true, force: true });
+    mkdirSync(root, { recursive: true });
+    symlinkSync(resolve("node_modules"), join(root, "node_modules"));
+  }
+  rmSync(stampFile, { force: true });
+  let changed = false;
+  for (const name of names.filter((name) => !isMutated(name) && !/^(docs|bench|scripts\/mutate)\b/.test(name))) {
+    if (isSame(join(root, name), readFileSync(name))) continue;
+    changed = true;
     mkdirSync(join(root, dirname(name)), { recursive: true });
     cpSync(name, join(root, name), { verbatimSymlinks: true, force: true });
   }
-  symlinkSync(resolve("node_modules"), join(root, "node_modules"));
   for (const { name, content } of files) {
-    mkdirSync(join(root, dirname(name)), { recursive: true });
     // Counting hits slows the tests down; it is switched off once it is known which tests reach what.
-    writeFileSync(
-      join(root, name),
-      content.replace("function cover() {", "function cover() {\n    if (ns.coverageOff) return;"),
-    );
+    const code = content.replace("function cover() {", "function cover() {\n    if (ns.coverageOff) return;");
+    if (isSame(join(root, name), Buffer.from(code))) continue;
+    changed = true;
+    mkdirSync(join(root, dirname(name)), { recursive: true });
+    writeFileSync(join(root, name), code);
   }
-  const built = spawnSync(process.execPath, ["scripts/build.mjs", "--unchecked"], { cwd: root, stdio: "inherit" });
-  if (built.status !== 0) throw new Error(`the mutated sources in ${root} do not compile`);
+  if (changed) {
+    const built = spawnSync(process.execPath, ["scripts/build.mjs", "--unchecked"], { cwd: root, stdio: "inherit" });
+    if (built.status !== 0) throw new Error(`the mutated sources in ${root} do not compile`);
+  }
   writeFileSync(stampFile, stamp);
 }
+
+function isWithin(stamp, names) {
+  const now = new Set(names);
+  return stamp.split("\n").every((name) => now.has(name));
+}
+
+const isSame = (file, bytes) => existsSync(file) && readFileSync(file).equals(bytes);
 
 function noteUnit(path, units) {
   if (!path.parentPath?.isProgram() && !path.parentPath?.isClassBody()) return;
@@ -77,7 +126,7 @@ function describe({ id, fileName: file, mutatorName: mutator, location, replacem
     id,
     key,
     file,
-    folder: mutated.exec(file)[1],
+    room: roomOf(file),
     line: start.line + 1,
     location,
     mutator,

@@ -1,33 +1,42 @@
-// Runs tests of the sandbox in one warm process: loaded once, then run again for every mutant with its switch on.
+// Runs tests of the sandbox in one warm process: a test file is loaded when it is first asked for, then run again for every mutant
+// with its switch on.
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import Mocha from "mocha";
+import { ownTime } from "./own-time.mjs";
 
-const { files, mutant: atLoad } = JSON.parse(process.argv[2]);
+const { mutant: atLoad } = JSON.parse(process.argv[2]);
 const switches = { mutantCoverage: { static: {}, perTest: {} }, activeMutant: atLoad };
 globalThis.__stryker__ = switches;
-class Silent {}
-const mocha = new Mocha({ timeout: 10_000, reporter: Silent });
-for (const file of files) mocha.addFile(resolve(file));
-await mocha.loadFilesAsync();
-mocha.cleanReferencesAfterRun(false);
-const statics = Object.keys(switches.mutantCoverage.static);
-const all = new Map();
-mocha.suite.eachTest((test) => all.set(test.fullTitle(), test));
+const { setTimeout } = globalThis; // some tests put a clock of their own in its place
+let closing = false;
 const quiet = () => {};
 process.on("uncaughtException", quiet); // between two mutants; during a run mocha has its own
 process.on("unhandledRejection", quiet);
-for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
+limitOwnTime();
+keepFolders();
+await import(pathToFileURL(resolve("dist/test/seed.js")));
+const loaded = new Map();
 
-process.on("message", async (message) => process.send(message.dry ? await dryRun() : await mutantRun(message)));
+process.on("message", async (message) =>
+  process.send(message.dry ? await dryRun(message.dry) : await mutantRun(message)),
+);
+process.on("disconnect", () => process.exit()); // whoever asked is gone
 process.send({ ready: true });
 
 /** Minutes, with every byte counted. */
 const tooSlow = /held one huge event .*json-array/;
 
-async function dryRun() {
+/** All tests of a file, and what each reaches. */
+async function dryRun(file) {
+  const mocha = await load(file);
+  const statics = Object.keys(switches.mutantCoverage.static);
   const tests = [];
+  let began;
   mocha.options.grep = { test: (title) => !tooSlow.test(title) };
-  await run((runner) => {
+  await run(mocha, (runner) => {
     // Hooks of a suite serve all of its tests.
     const inSuite = (suite) => {
       switches.currentTestId = `suite ${suite.fullTitle()}`;
@@ -35,21 +44,25 @@ async function dryRun() {
     runner.on("suite", inSuite);
     runner.on("suite end", (suite) => suite.parent && inSuite(suite.parent));
     runner.on("test", (test) => {
+      test.limit = 60_000;
+      began = ownTime();
       switches.currentTestId = `test ${test.fullTitle()}`;
     });
     runner.on("test end", (test) => {
       inSuite(test.parent);
-      tests.push(test);
+      tests.push([test, Math.max(1, ownTime() - began)]);
     });
   });
+  switches.currentTestId = undefined;
   const { perTest } = switches.mutantCoverage;
+  switches.mutantCoverage.perTest = {};
   return {
     statics,
-    tests: tests.map((test) => ({
+    tests: tests.map(([test, duration]) => ({
       title: test.fullTitle(),
-      file: relative(process.cwd(), test.file),
+      file,
       state: test.state,
-      duration: test.duration ?? 0,
+      duration: Math.round(duration),
       hits: Object.assign(
         {},
         ...suitesOf(test).map((title) => perTest[`suite ${title}`]),
@@ -59,31 +72,94 @@ async function dryRun() {
   };
 }
 
-/** Runs the tests until one fails. `tests` maps titles to the time each may take, ms. */
-async function mutantRun({ mutant, hitLimit, tests }) {
-  for (const [title, timeout] of tests) all.get(title)?.timeout(timeout);
-  mocha.options.grep = { test: (title) => tests.has(title) };
-  Object.assign(switches, { coverageOff: true, activeMutant: mutant, hitCount: 0, hitLimit });
+/** Runs the tests until one fails: files in the order of `files`, each with the titles of its tests and the time each may take, ms. */
+async function mutantRun({ mutant, hitLimit, files }) {
   let failure;
-  await run((runner) =>
-    runner.on("fail", (test, error) => {
-      runner.abort();
-      failure ??= {
-        title: test.type === "hook" ? (test.ctx?.currentTest?.fullTitle() ?? test.fullTitle()) : test.fullTitle(),
-        file: test.file && relative(process.cwd(), test.file),
-        timeout: error?.code === "ERR_MOCHA_TIMEOUT",
-        error: String(error?.message).slice(0, 200),
-      };
-    }),
-  );
+  for (const [file, titles] of files) {
+    switches.activeMutant = atLoad;
+    const mocha = await load(file);
+    Object.assign(switches, { coverageOff: true, activeMutant: mutant, hitCount: 0, hitLimit });
+    mocha.suite.eachTest((test) => {
+      test.limit = titles.get(test.fullTitle());
+    });
+    mocha.options.grep = { test: (title) => titles.has(title) };
+    await run(mocha, (runner) =>
+      runner.on("fail", (test, error) => {
+        runner.abort();
+        failure ??= {
+          title: test.type === "hook" ? (test.ctx?.currentTest?.fullTitle() ?? test.fullTitle()) : test.fullTitle(),
+          file: test.file && relative(process.cwd(), test.file),
+          timeout: error?.code === "ERR_MOCHA_TIMEOUT",
+          error: String(error?.message).slice(0, 200),
+        };
+      }),
+    );
+    if (failure) break;
+  }
   switches.activeMutant = atLoad;
   return { failure };
 }
 
-async function run(listen) {
+async function load(file) {
+  if (loaded.has(file)) return loaded.get(file);
+  class Silent {}
+  const mocha = new Mocha({ timeout: 0, reporter: Silent });
+  mocha.addFile(resolve(file));
+  await mocha.loadFilesAsync();
+  mocha.cleanReferencesAfterRun(false);
+  keepOpen(mocha.suite);
+  loaded.set(file, mocha);
+  return mocha;
+}
+
+/** What was opened while the file loaded must be there when it is run again; `before` opens anew what `after` closes. */
+function keepOpen(suite) {
+  if (suite._beforeAll.length === 0) suite._afterAll.length = 0;
+  suite.suites.forEach(keepOpen);
+}
+
+/** A folder that was made while the file loaded is not removed by `after`, either. */
+function keepFolders() {
+  const { rmSync, promises } = fs;
+  const { rm } = promises;
+  fs.rmSync = (...words) => (closing ? undefined : rmSync(...words));
+  promises.rm = async (...words) => (closing ? undefined : await rm.call(promises, ...words));
+  syncBuiltinESMExports();
+}
+
+async function run(mocha, listen) {
   const { promise, resolve: ended } = Promise.withResolvers();
-  listen(mocha.run(ended));
+  const runner = mocha.run(ended);
+  runner.on("hook", ({ title }) => {
+    closing = title.includes("after all");
+  });
+  runner.on("hook end", () => {
+    closing = false;
+  });
+  listen(runner);
   await promise;
+}
+
+/** A test or hook times out after `limit` ms of own time; mocha's limits on wall time are off. */
+function limitOwnTime() {
+  Mocha.Runnable.prototype.timeout = function (value) {
+    return value === undefined ? 0 : this;
+  };
+  Mocha.Runnable.prototype.resetTimeout = function () {
+    this.clearTimeout();
+    const limit = this.limit ?? 10_000;
+    const end = ownTime() + limit;
+    const look = () => {
+      const left = end - ownTime();
+      if (left > 0) {
+        this.timer = setTimeout(look, left);
+        return;
+      }
+      this.callback(this._timeoutError(limit));
+      this.timedOut = true;
+    };
+    this.timer = setTimeout(look, limit);
+  };
 }
 
 function suitesOf(test) {
