@@ -183,29 +183,38 @@ const engines = {
   },
 };
 
+/** Of this process with its threads, ms: what a query takes on a machine with nothing else to do. A server's is not in it. */
+function cpu() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 for (const name of values.engine) {
   console.log(`${name}, ${runs} ended runs over ${days} days; load ${loadavg()[0].toFixed(1)}`);
   const engine = await engines[name]();
   try {
     const filling = performance.now();
+    const fillCpu = cpu();
     await engine.fill();
     console.log(
-      `  filling the sums of a journal of the version before: ${((performance.now() - filling) / 1_000).toFixed(1)} s`,
+      `  filling the sums of a journal of the version before: ${((performance.now() - filling) / 1_000).toFixed(1)} s, CPU of this process ${((cpu() - fillCpu) / 1_000).toFixed(1)} s`,
     );
     const journal = await engine.open();
     try {
       for (const [what, query, by] of queries) {
         const took = [];
         let found;
+        const before = cpu();
         for (let time = 0; time < times; time++) {
           const began = performance.now();
           found = await journal.totals(query, by);
           took.push(performance.now() - began);
         }
+        const used = ((cpu() - before) / times).toFixed(1).padStart(6);
         took.sort((one, other) => one - other);
         const at = (share) => took[Math.min(times - 1, Math.ceil(times * share) - 1)].toFixed(1).padStart(7);
         console.log(
-          `  ${what.padEnd(40)} p50 ${at(0.5)} ms  p99 ${at(0.99)} ms  (${found.all.runs} runs, ${found.groups.length} groups, ${found.bars.length} bars)`,
+          `  ${what.padEnd(40)} p50 ${at(0.5)} ms  p99 ${at(0.99)} ms  CPU ${used} ms  (${found.all.runs} runs, ${found.groups.length} groups, ${found.bars.length} bars)`,
         );
       }
       if (ends > 0) await endings(journal);

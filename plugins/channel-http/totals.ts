@@ -6,7 +6,7 @@ const sums = {
   runs: z.number().int(),
   failed: z.number().int(),
   cancelled: z.number().int(),
-  p50: z.number().describe("ms, at most 5 % off"),
+  p50: z.number().describe("ms; of more than 200 runs at most 5 % off"),
   p95: z.number(),
   inputTokens: z.number(),
   outputTokens: z.number(),

@@ -13,30 +13,27 @@ const same = ["tenant", "agent", "models", "caller", "outcome", "code"]
   .map((name) => `g.${name} = f.${name}`)
   .join(" AND ");
 
-/** The sums a digest belongs to. The JSON path of its duration is cut from `{"FLOOR":1}`. */
-const places = (
-  run: string,
-) => `SELECT g.id AS grp, s.span, f.at - f.at % s.span AS at, f.input_tokens, f.output_tokens, f.nanos, f.priced,
-    json_object(CAST(f.floor AS TEXT), 1) AS spread
-  FROM digest_figures f CROSS JOIN sum_groups g CROSS JOIN sum_spans s WHERE f.run = ${run} AND ${same}`;
-const path = (spread: string) => `'$.' || substr(${spread}, 2, instr(${spread}, ':') - 2)`;
+/** Times `sign`. The path of the duration within the spread is cut from `{"FLOOR":1}`. */
+const change = (run: string, sign: 1 | -1) => `
+  INSERT INTO sums (grp, span, at, runs, input_tokens, output_tokens, nanos, priced, spread)
+    SELECT g.id, s.span, f.at - f.at % s.span, ${sign}, ${sign} * f.input_tokens, ${sign} * f.output_tokens, ${sign} * f.nanos,
+      ${sign} * f.priced, '{"' || f.floor || '":${sign}}'
+    FROM digest_figures f CROSS JOIN sum_groups g CROSS JOIN sum_spans s WHERE f.run = ${run} AND ${same}
+    ON CONFLICT (grp, span, at) DO UPDATE SET runs = runs + excluded.runs, input_tokens = input_tokens + excluded.input_tokens,
+      output_tokens = output_tokens + excluded.output_tokens, nanos = nanos + excluded.nanos, priced = priced + excluded.priced,
+      spread = json_set(spread, ${path}, coalesce(json_extract(spread, ${path}), 0) + ${sign});`;
+const path = "'$.' || substr(excluded.spread, 2, instr(excluded.spread, ':') - 2)";
 
 const add = `
   INSERT INTO sum_groups (tenant, agent, models, caller, outcome, code)
     SELECT tenant, agent, models, caller, outcome, code FROM digest_figures f
     WHERE f.run = NEW.run AND NOT EXISTS (SELECT 1 FROM sum_groups g WHERE ${same});
-  INSERT INTO sums (grp, span, at, runs, input_tokens, output_tokens, nanos, priced, spread)
-    SELECT grp, span, at, 1, input_tokens, output_tokens, nanos, priced, spread FROM (${places("NEW.run")}) WHERE true
-    ON CONFLICT (grp, span, at) DO UPDATE SET runs = runs + 1, input_tokens = input_tokens + excluded.input_tokens,
-      output_tokens = output_tokens + excluded.output_tokens, nanos = nanos + excluded.nanos, priced = priced + excluded.priced,
-      spread = json_set(spread, ${path("excluded.spread")}, coalesce(json_extract(spread, ${path("excluded.spread")}), 0) + 1);`;
+  ${change("NEW.run", 1)}`;
 
 const subtract = (run: string) => `
-  UPDATE sums SET runs = runs - 1, input_tokens = sums.input_tokens - p.input_tokens, output_tokens = sums.output_tokens - p.output_tokens,
-      nanos = sums.nanos - p.nanos, priced = sums.priced - p.priced,
-      spread = json_set(sums.spread, ${path("p.spread")}, coalesce(json_extract(sums.spread, ${path("p.spread")}), 0) - 1)
-    FROM (${places(run)}) AS p WHERE sums.grp = p.grp AND sums.span = p.span AND sums.at = p.at;
-  DELETE FROM sums WHERE (grp, span, at) IN (SELECT grp, span, at FROM (${places(run)})) AND runs <= 0;
+  ${change(run, -1)}
+  DELETE FROM sums WHERE (grp, span, at) IN (SELECT g.id, s.span, f.at - f.at % s.span
+      FROM digest_figures f CROSS JOIN sum_groups g CROSS JOIN sum_spans s WHERE f.run = ${run} AND ${same}) AND runs <= 0;
   DELETE FROM sum_groups WHERE id IN (SELECT g.id FROM digest_figures f CROSS JOIN sum_groups g WHERE f.run = ${run} AND ${same})
     AND NOT EXISTS (SELECT 1 FROM sums WHERE grp = sum_groups.id);`;
 

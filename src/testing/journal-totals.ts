@@ -4,7 +4,7 @@ import { type EndOfRun, endOfRun } from "../core/run/digest.ts";
 import type { EventBody } from "../core/run/events.ts";
 import type { ListQuery } from "../core/run/list-query.ts";
 import { noTiming } from "../core/run/timing.ts";
-import { type Grouping, groupings, type Totals, TotalsFold } from "../core/run/totals.ts";
+import { floorOf, type Grouping, groupings, type Totals, TotalsFold } from "../core/run/totals.ts";
 import { claimed, eventsAfter, freshName, type JournalBench } from "./journal-bench.ts";
 
 /** Stored sums of ended runs equal those of their digests, whatever happens to the runs. */
@@ -131,10 +131,12 @@ const plain = ({ all, groups, bars }: Totals): unknown => ({
   bars,
 });
 
-const sorted = <Sums extends Totals["all"]>(sums: Sums): unknown => ({
-  ...sums,
-  spread: [...sums.spread].sort(([one], [other]) => one - other),
-});
+/** Durations that sums do not tell apart are one. */
+function sorted<Sums extends Totals["all"]>(sums: Sums): unknown {
+  const spread = new Map<number, number>();
+  for (const [ms, runs] of sums.spread) spread.set(floorOf(ms), (spread.get(floorOf(ms)) ?? 0) + runs);
+  return { ...sums, spread: [...spread].sort(([one], [other]) => one - other) };
+}
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)] as T; // Never empty.
 

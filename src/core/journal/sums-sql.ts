@@ -9,6 +9,7 @@ import {
   forever,
   type Grouping,
   inOrder,
+  middleOf,
   modelsName,
   mostGroups,
   type RunSums,
@@ -205,8 +206,8 @@ function nameOf(name: string | number | null, by: Grouping | undefined): string 
   return String(name ?? "") || (by === "cause" ? "unknown" : "none");
 }
 
-/** Adds up consecutive JSON objects such as `{"110":3,"121":1}`. Parsed by hand, since there may be a hundred thousand of them. */
-export function readSpread(texts: string): Map<number, number> {
+/** JSON objects one after the other, `{"110":3,"121":1}`, added up. By hand: there may be a hundred thousand of them. */
+function readSpread(texts: string): Map<number, number> {
   const spread = new Map<number, number>();
   let floor = 0;
   let number = 0;
@@ -226,5 +227,5 @@ export function readSpread(texts: string): Map<number, number> {
       inside = false;
     }
   }
-  return spread;
+  return new Map([...spread].map(([each, runs]) => [middleOf(each), runs]));
 }

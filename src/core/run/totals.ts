@@ -16,7 +16,7 @@ export interface RunSums {
   /** Billionths of a USD over the runs with a known cost, and the number of those runs. */
   readonly nanos: number;
   readonly priced: number;
-  /** Number of runs by duration, as `floorOf`. */
+  /** How many took how long, by ms. Sums that a journal keeps have one value for durations of one `floorOf`. */
   readonly spread: ReadonlyMap<number, number>;
 }
 
@@ -66,13 +66,16 @@ export function floorOf(ms: number): number {
   return floors[low] ?? 0;
 }
 
+/** What stands for all durations of a floor. */
+export const middleOf = (floor: number): number => Math.round((floor + nextFloor(floor) - 1) / 2);
+
 /** The duration that this share of the runs does not exceed, ms. */
 export function percentile(spread: ReadonlyMap<number, number>, share: number): number {
   const counted = [...spread].sort(([one], [other]) => one - other);
   let left = Math.ceil(counted.reduce((sum, [, runs]) => sum + runs, 0) * share);
-  for (const [floor, runs] of counted) {
+  for (const [ms, runs] of counted) {
     left -= runs;
-    if (left <= 0) return Math.round((floor + nextFloor(floor) - 1) / 2);
+    if (left <= 0) return ms;
   }
   return 0;
 }
@@ -117,8 +120,10 @@ export function stretches({ since, until }: ListQuery, widest: number): Stretch[
 
 /** Width of the chart's bars, and of the sums they are made from: few enough to read quickly and to see. */
 export function barsOver(first: number, last: number): { readonly span: number; readonly width: number } {
-  const span = spans.find((each) => each > 1 && (last - first) / each <= 127) ?? spans[4];
-  return { span, width: span * Math.max(1, Math.ceil((last - first) / span / 63)) };
+  const range = last - first;
+  if (range <= 120_000) return { span: 1, width: 1_000 * Math.max(1, Math.ceil(range / 60_000)) };
+  const span = spans.find((each) => each > 1 && range / each <= 127) ?? spans[4];
+  return { span, width: span * Math.max(1, Math.ceil(range / span / 63)) };
 }
 
 /** Fills gaps between bars. */
@@ -212,7 +217,7 @@ export class Sums implements RunSums {
     this.outputTokens += other.outputTokens;
     this.nanos += other.nanos;
     this.priced += other.priced;
-    for (const [floor, runs] of other.spread) this.spread.set(floor, (this.spread.get(floor) ?? 0) + runs);
+    for (const [ms, runs] of other.spread) this.spread.set(ms, (this.spread.get(ms) ?? 0) + runs);
   }
 }
 
@@ -225,7 +230,7 @@ const sumsOfRun = ({ usage, cost, ms }: Digest, outcome: Outcome | undefined): R
   // Bounded, so that an absurd price cannot produce sums that no longer subtract exactly.
   nanos: cost === undefined ? 0 : Math.floor(Math.min(cost, 1e6) * 1e9 + 0.5),
   priced: cost === undefined ? 0 : 1,
-  spread: new Map([[floorOf(ms), 1]]),
+  spread: new Map([[ms, 1]]),
 });
 
 function nameIn(by: Grouping, row: RunRow): string | undefined {
