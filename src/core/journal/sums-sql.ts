@@ -53,21 +53,21 @@ export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: G
   }>(bounds.text, bounds.values);
   if (first === null || last === null) return empty;
   const { span, width } = barsOver(Number(first), Number(last));
-  const asked = [
-    sumsOf(engine, query, undefined),
-    ...(by === undefined ? [] : [sumsOf(engine, by === "day" ? newestDays(query, Number(last)) : query, by)]),
-  ];
+  // All runs are in one of the groups, but for days and causes.
+  const isWhole = by !== undefined && by !== "day" && by !== "cause";
+  const ask = async (asked: ListQuery, grouping: Grouping | undefined) => {
+    const { text, values } = sumsOf(engine, asked, grouping);
+    return merged(await engine.ask<SumsRow>(text, values), grouping);
+  };
+  const groups = by === undefined ? [] : await ask(by === "day" ? newestDays(query, Number(last)) : query, by);
+  const all = new Sums();
+  for (const group of isWhole ? groups : await ask(query, undefined)) all.add(group);
   const bars = barsOf(engine, query, { span, width });
-  const [all = [], groups = []] = await Promise.all(asked.map(({ text, values }) => engine.ask<SumsRow>(text, values)));
   const counted = await engine.ask<TotalsBar>(bars.text, bars.values);
-  const [sums] = all;
   return {
-    all: sums === undefined ? empty.all : toSums(sums),
+    all,
     groups: inOrder(
-      merged(
-        groups.filter(({ runs }) => Number(runs) > 0),
-        by,
-      ),
+      groups.filter(({ runs }) => runs > 0),
       by,
     ),
     bars: barsFrom(

@@ -1,4 +1,4 @@
-import { diffWordsWithSpace } from "diff";
+import { type Change, diffWordsWithSpace } from "diff";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { printable } from "../text/printable.ts";
@@ -7,6 +7,11 @@ import { short } from "../text/words.ts";
 const longestDiff = 20_000;
 /** Longer texts, more than a screen, are collapsed. */
 const folded = 1_500;
+
+/** Two texts with little in common read better one after the other than woven into each other. */
+const isRewritten = (changes: readonly Change[], length: number): boolean =>
+  changes.reduce((kept, { value, added, removed }) => kept + (added || removed ? 0 : value.trim().length), 0) <
+  length / 3;
 
 /** Marks words that only one of the two has, with a sign and not by colour alone. */
 export function Diffed({ title, a, b }: { title: string; a: string; b: string }): JSX.Element | null {
@@ -17,11 +22,11 @@ export function Diffed({ title, a, b }: { title: string; a: string; b: string })
   if (a === "" && b === "") return null;
   let body: ComponentChildren;
   if (a === b) body = <span class="pre-wrap">{printable(short(a, 2000))}</span>;
-  else if (changes === undefined) {
+  else if (changes === undefined || isRewritten(changes, Math.max(a.length, b.length))) {
     body = (
       <>
-        <del class="pre-wrap">{printable(short(a, 4000))}</del>
-        <ins class="pre-wrap">{printable(short(b, 4000))}</ins>
+        <del class="pre-wrap whole">{printable(short(a, 4000))}</del>
+        <ins class="pre-wrap whole">{printable(short(b, 4000))}</ins>
       </>
     );
   } else {

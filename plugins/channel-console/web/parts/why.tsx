@@ -58,6 +58,7 @@ export function WhyLine({ run, ended, row }: WhyProps): JSX.Element | null {
       })}
       {slow === undefined ? null : (
         <span class="slower">
+          {" "}
           Slower than usual ({duration(slow.usual)}, the median of {slow.count} runs) because{" "}
           {partWords[slow.part].toLowerCase()} took {duration(slow.ms)} instead of {duration(slow.usualMs)}.
         </span>
