@@ -46,7 +46,7 @@ export class Judge {
     const tried = new Set(known?.tried);
     const tests = (isStatic ? this.#neighbours(mutant) : this.#testsFor(mutant)).filter(({ id }) => !tried.has(id));
     const result = isStatic ? await this.#killFresh(mutant, tests, runner) : await this.#killAny(mutant, tests, runner);
-    for (const { id } of tests) tried.add(id);
+    for (const { id, file } of tests) if (!this.#unrepeatable.has(file)) tried.add(id);
     this.#kept.set(mutant.key, result ?? { status: "survived", tried: [...tried].filter((id) => this.#tests.has(id)) });
   }
 

@@ -18,6 +18,8 @@ toolContract("calculator", {
 const values: readonly (readonly [string, number])[] = [
   ["1 + 2 * 3", 7],
   ["(1 + 2) * 3", 9],
+  // Side by side, not nested.
+  [Array.from({ length: 150 }, () => "(1)").join("+"), 150],
   ["2 ^ 3 ^ 2", 512],
   ["2 ** 10", 1024],
   ["-2 ^ 2", -4],
