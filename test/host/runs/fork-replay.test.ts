@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Signal } from "../../../src/core/journal/journal.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { ProviderRegistry, ToolRegistry } from "../../../src/core/ports/registries.ts";
 import type { ToolContext } from "../../../src/core/ports/tool.ts";
@@ -60,9 +61,13 @@ describe("recorded results in a fork", () => {
   let host: Host;
   let ran: unknown[] = [];
   let keys: string[] = [];
+  let signals: Signal[] = [];
   /** What a person answers when asked. */
   let approved = false;
-  afterEach(() => host.close());
+  afterEach(() => {
+    signals = [];
+    return host.close();
+  });
 
   /** Forks a run of these events after the given one, on a model that says this. */
   async function forked(
@@ -102,7 +107,7 @@ describe("recorded results in a fork", () => {
       tenant: "default",
       session: undefined,
       request: { agent: "assistant", input: { text: "go" } },
-      signals: [],
+      signals,
       wires: [],
       events,
     });
@@ -189,6 +194,20 @@ describe("recorded results in a fork", () => {
     expect(reasons[0]).to.match(/may have run already/);
     expect(results).to.deep.equal([[false, "tool_denied: the call was denied"]]);
     expect(ran).to.deep.equal([]);
+  });
+
+  it("stand beside the signals that the fork took over, and no later ones", async () => {
+    const asked = { type: "approval.requested", round: 1, call: "c1", name: "look", arguments: { at: 1 } } as EventBody;
+    const answered = { type: "approval.resolved", round: 1, call: "c1", approved: true, signal: 1 } as EventBody;
+    const events = [round(1), ...call(1, "c1", 1), asked, answered, ...result(1, "c1", "first"), ...closed(1)];
+    signals = [1, 2].map((number) => ({
+      number,
+      id: `s${number}`,
+      kind: "approve" as const,
+      body: { call: `c${number}`, approved: true },
+    }));
+    const { run } = await forked(events, events.length + 1, [["ok"]]);
+    expect((await host.journal.signals(run, 0)).map(({ id }) => id)).to.deep.equal(["s1"]);
   });
 
   it("are missing for a call whose effect may have happened, and whoever is asked about it is told so", async () => {

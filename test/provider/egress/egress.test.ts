@@ -124,11 +124,13 @@ describe("egress", function () {
     names.say("rebind.test", ["127.0.0.1"]);
     const context = testPluginContext({ name: "api", folder: "." });
     const url = `http://rebind.test:${port}/mcp`;
-    const source = (await http.create(
-      http.options.parse({ nameServers, operations: { get: { description: "Gets it all", url } } }),
-      context,
-    )) as ToolSource & { close(): void };
-    expect(await codeOf(callTool(toolNamed(source, "api_get"), {}))).to.equal("tool_denied");
+    const operation = (scheme: string) => ({ description: "Gets it all", url: url.replace("http", scheme) });
+    const operations = { plain: operation("http"), safe: operation("https") };
+    const source = (await http.create(http.options.parse({ nameServers, operations }), context)) as ToolSource & {
+      close(): void;
+    };
+    for (const name of ["api_plain", "api_safe"])
+      expect(await codeOf(callTool(toolNamed(source, name), {})), name).to.equal("tool_denied");
     source.close();
     const connecting = Promise.resolve(
       mcp.create(mcp.options.parse({ url, nameServers, connectTimeout: "1s" }), context),
