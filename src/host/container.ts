@@ -142,6 +142,8 @@ const bound: Readonly<Record<Lifetime, readonly Binding[]>> = {
   run: bindings.filter(({ lifetime }) => lifetime === "run"),
 };
 
+const ofRuns: ReadonlySet<InjectionToken> = new Set(bound.run.map(({ token }) => token));
+
 /** Tokens that `replace` may name. */
 export const replaceable = bindings.map(({ token }) => token);
 
@@ -179,21 +181,29 @@ type Values = readonly (readonly [InjectionToken, unknown])[];
 export function hostContainer(parts: HostParts): DependencyContainer {
   const { config, log, clock, telemetry, runs, stalls = noStalls, takeUp = "any", replace = [] } = parts;
   const host = container.createChildContainer();
-  const scope = (parent: DependencyContainer, lifetime: Lifetime, values: Values): DependencyContainer => {
+  const scope = (
+    parent: DependencyContainer,
+    lifetime: Lifetime,
+    values: Values,
+    kept?: Map<InjectionToken, unknown>,
+  ): DependencyContainer => {
     const child = lifetime === "singleton" ? parent : parent.createChildContainer();
     const given = new Map<unknown, unknown>(values);
     for (const each of replace) {
       if (!bound[lifetime].some(({ token }) => token === each.token)) continue;
       given.set(each.token, measuredReplacement(each, telemetry, (given.get(Config) as Config | undefined) ?? config));
     }
-    for (const binding of bound[lifetime]) bind(child, binding, given);
+    for (const binding of bound[lifetime]) bind(child, binding, given, kept);
     return child;
   };
   const openRevision = (revised: Config): Promise<ConfigRevision> => {
+    const kept = new Map<InjectionToken, unknown>();
+    const openRun = (work: PipelineWork) =>
+      scope(revision, "run", [[PipelineWork, work]], kept).resolve(StreamPipeline);
     const revision: DependencyContainer = scope(host, "revision", [
       [Config, revised],
       [Resolve, (token: Token<unknown>) => resolveShared(revision, token)],
-      [OpenRun, (work: PipelineWork) => scope(revision, "run", [[PipelineWork, work]]).resolve(StreamPipeline)],
+      [OpenRun, openRun],
     ]);
     return revision.resolve(ConfigRevision).open();
   };
@@ -217,13 +227,23 @@ export async function provideJournal(host: DependencyContainer, open: () => Prom
   return host.resolve(Journal);
 }
 
-/** Registers a binding: one lazily created instance per container. */
-function bind(target: DependencyContainer, binding: Binding, given: ReadonlyMap<unknown, unknown>): void {
+/**
+ * Registers a binding: one lazily created instance per container. `kept`: instances that outlive this container, resolved once. A run's
+ * pipeline needs twelve, and resolving them for each run allocated 5 kB.
+ */
+function bind(
+  target: DependencyContainer,
+  binding: Binding,
+  given: ReadonlyMap<unknown, unknown>,
+  kept?: Map<InjectionToken, unknown>,
+): void {
   const { token, use, make } = binding;
   if (given.has(token)) return void target.register(token, { useValue: given.get(token) });
   // Under a private token, so that the instance belongs to this container whichever child resolves it first.
   const own = Symbol(nameOf(token));
-  if (use !== undefined) target.register(own, { useClass: use as new () => object });
+  if (use !== undefined && kept !== undefined)
+    target.register(own, { useFactory: () => new use(...(needsOf(binding).map(resolvedOnce) as never[])) });
+  else if (use !== undefined) target.register(own, { useClass: use as new () => object });
   else if (make !== undefined)
     target.register(own, { useFactory: () => make(...(needsOf(binding).map(resolved) as never[])) });
   else return;
@@ -236,6 +256,11 @@ function bind(target: DependencyContainer, binding: Binding, given: ReadonlyMap<
   });
   function resolved(need: InjectionToken): unknown {
     return target.resolve(need);
+  }
+  function resolvedOnce(need: InjectionToken): unknown {
+    if (kept === undefined || ofRuns.has(need)) return target.resolve(need);
+    if (!kept.has(need)) kept.set(need, target.resolve(need));
+    return kept.get(need);
   }
 }
 

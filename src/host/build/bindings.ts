@@ -19,6 +19,18 @@ export interface Binding {
 /** A binding's dependencies: the tokens its constructor injects, as recorded by the decorators. */
 export function needsOf({ use, needs = [] }: Binding): readonly InjectionToken[] {
   if (use === undefined) return needs;
+  let found = injected.get(use);
+  if (found === undefined) {
+    found = tokensOf(use);
+    injected.set(use, found);
+  }
+  return found;
+}
+
+/** By class: every run asks for those of its pipeline. */
+const injected = new Map<Class, readonly InjectionToken[]>();
+
+function tokensOf(use: Class): readonly InjectionToken[] {
   const noted: Readonly<Record<number, { readonly token: InjectionToken }>> =
     Reflect.getOwnMetadata("injectionTokens", use) ?? {};
   return Object.keys(noted)
