@@ -1,4 +1,5 @@
 // Venturi as a gateway beside others: the same upstream, the same clients, by turns. (Linux: memory and time come from /proc.)
+// The first token is sent as soon as the upstream has the request: its time is what everything before and after it takes.
 // node bench/gateways.mjs [--streams 1,50,500] [--every 50] [--chunks 60] [--repetitions 3] [--subjects pass-through,venturi,…] [--json]
 // LiteLLM (pip) and Portkey (npm) are installed on first use into ~/.cache/venturi-gateways (or VENTURI_GATEWAYS); Bifrost is taken from
 // its bin folder (`GOBIN=… go install github.com/maximhq/bifrost/transports/bifrost-http@latest`). What is missing is skipped.
@@ -10,6 +11,7 @@ import { createServer } from "node:net";
 import { homedir, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { memoryOf, timeOf } from "./proc.mjs";
 import { median, stop, upstream } from "./processes.mjs";
 
 const { values: options } = parseArgs({
@@ -34,11 +36,13 @@ process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
+const sqlite = `{ type: sqlite, path: ${join(folder, "gateway.db")} }`;
 const subjects = {
   "pass-through": passThrough,
   venturi: () => venturi({ telemetry: "off", journal: "{ type: memory }" }),
-  "venturi-all": () =>
-    venturi({ telemetry: "{ chunks: spans }", journal: `{ type: sqlite, path: ${join(folder, "gateway.db")} }` }),
+  "venturi-all": () => venturi({ telemetry: "{ chunks: spans }", journal: sqlite }),
+  "venturi-sqlite": () => venturi({ telemetry: "off", journal: sqlite }),
+  "venturi-4": () => venturi({ telemetry: "{ chunks: spans }", journal: sqlite, set: ["server.processes=4"] }),
   litellm,
   portkey,
   bifrost,
@@ -68,7 +72,7 @@ process.exit();
 
 function print() {
   console.log(`a chunk every ${options.every} ms, ${options.chunks} chunks; load ${loadavg()[0].toFixed(1)}`);
-  console.log("gateway        streams  µs a chunk  × venturi-all  first chunk p50 ms     p99 ms  RSS MB");
+  console.log("gateway        streams  µs a chunk  × venturi-all  first token p50 ms     p99 ms  RSS MB");
   for (const [name, counts] of Object.entries(results)) {
     for (const [count, { cpu, first50, first99, rss }] of Object.entries(counts)) {
       const ours = results["venturi-all"]?.[count]?.cpu;
@@ -86,12 +90,12 @@ function print() {
   }
 }
 
-/** `count` streams at a time: processor time of the gateway per chunk, and when the first chunk came. */
+/** `count` streams at a time: processor time of the gateway per chunk, and how long after its request the first token came. */
 async function load({ url, headers = {}, name = model, child }, count) {
   const time = timeOf(child.pid);
   let most = 0;
   const watch = setInterval(() => {
-    most = Math.max(most, memoryOf(child.pid));
+    most = Math.max(most, memoryOf(child.pid) / 1000);
   }, 50);
   const streams = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
@@ -102,30 +106,35 @@ async function load({ url, headers = {}, name = model, child }, count) {
   clearInterval(watch);
   const chunks = streams.reduce((sum, { delays }) => sum + delays.length, 0);
   if (chunks < count * Number(options.chunks) * 0.9) throw new Error(`${url}: ${chunks} chunks arrived`);
-  const firsts = streams.map(({ delays }) => delays[0] / 1000).sort((left, right) => left - right);
+  const firsts = streams.map(({ first }) => first).sort((left, right) => left - right);
   const at = (part) => firsts[Math.min(firsts.length - 1, Math.floor(firsts.length * part))];
   return {
     cpu: ((timeOf(child.pid) - time) * 1000) / chunks,
     first50: at(0.5),
     first99: at(0.99),
-    rss: Math.max(most, memoryOf(child.pid)),
+    rss: Math.max(most, memoryOf(child.pid) / 1000),
   };
 }
 
-/** How old each stamp was when it came, µs; the first is what the gateway adds to the first token. */
+/** How old each stamp was when it came, µs, and when the first token came, ms after the request. */
 function stream(url, headers, name) {
   return new Promise((resolve, reject) => {
+    const start = performance.now();
     const all = { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers };
     const sent = request(`${url}/chat/completions`, { method: "POST", agent, headers: all }, (response) => {
       const delays = [];
       let text = "";
+      let first;
       response.setEncoding("utf8");
       response.on("data", (piece) => {
         if (response.statusCode !== 200) text += piece;
+        if (first === undefined && piece.includes('"R ')) first = performance.now() - start;
         for (const [, stamp] of piece.matchAll(/T(\d+) /g)) delays.push(now() - Number(stamp));
       });
       response.on("end", () =>
-        response.statusCode === 200 ? resolve({ delays }) : reject(new Error(`${url}: ${response.statusCode} ${text}`)),
+        response.statusCode === 200
+          ? resolve({ delays, first })
+          : reject(new Error(`${url}: ${response.statusCode} ${text}`)),
       );
     });
     sent.on("error", reject);
@@ -140,7 +149,7 @@ async function passThrough() {
   return { url: `http://127.0.0.1:${port}`, child };
 }
 
-async function venturi({ telemetry, journal }) {
+async function venturi({ telemetry, journal, set = ["server.wedged=0s"] }) {
   const port = await freePort();
   const config = join(folder, `venturi-${port}.yaml`);
   writeFileSync(
@@ -156,7 +165,15 @@ telemetry: ${telemetry}
 `,
   );
   const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
-  const args = [...serviceFlags(), bin, "start", "--quiet", "--config", config, "--set", "server.wedged=0s"];
+  const args = [
+    ...serviceFlags(),
+    bin,
+    "start",
+    "--quiet",
+    "--config",
+    config,
+    ...set.flatMap((each) => ["--set", each]),
+  ];
   return await ready({
     command: process.execPath,
     args,
@@ -270,15 +287,4 @@ async function freePort() {
   const { port } = server.address();
   server.close();
   return port;
-}
-
-/** MB */
-function memoryOf(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1000;
-}
-
-/** ms of processor time so far; Linux counts in hundredths of a second. */
-function timeOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }

@@ -1,15 +1,12 @@
-// npm run bench [-- --json] [--check] [--record] [--cases text,tool] [--repetitions 5] [--warm 4000]
+// npm run bench [-- --json] [--cases text,tool] [--repetitions 5] [--warm 4000]
 // [--subjects floor,venturi-off,venturi,ai-sdk]
 // Cost of a run as a ratio to the floor of the same repetition; only ratios mean something on a machine that is shared.
-import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { median, stop, upstream, worker } from "./processes.mjs";
 
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean" },
-    check: { type: "boolean" },
-    record: { type: "boolean" },
     cases: { type: "string", default: "text,tool,arguments,concurrent,paced" },
     repetitions: { type: "string", default: "5" },
     warm: { type: "string", default: "4000" },
@@ -25,9 +22,6 @@ const cases = {
   paced: { paced: { streams: 1000, every: 200, chunks: 40 } },
 };
 const subjects = options.subjects.split(",");
-const recordedFile = new URL("./recorded.json", import.meta.url);
-/** How much a ratio may be above the recorded one. */
-const tolerance = 1.25;
 
 const baseURL = await upstream();
 const workers = new Map();
@@ -36,10 +30,8 @@ const results = {};
 for (const name of options.cases.split(",")) results[name] = await measure(name);
 stop();
 
-if (options.record) writeFileSync(recordedFile, `${JSON.stringify(ratiosOf(results), undefined, 2)}\n`);
 if (options.json) console.log(JSON.stringify({ date: new Date().toISOString(), node: process.version, results }));
 else print();
-if (options.check) process.exitCode = check() ? 0 : 1;
 
 async function measure(name) {
   if (cases[name].paced) return await measurePaced(cases[name].paced);
@@ -77,16 +69,6 @@ function summary(runs, floor) {
   };
 }
 
-function ratiosOf(measured) {
-  const ratios = {};
-  for (const [name, result] of Object.entries(measured)) {
-    ratios[name] = {};
-    for (const subject of subjects)
-      if (subject !== "floor") ratios[name][subject] = Number(result[subject].ratio.toFixed(2));
-  }
-  return ratios;
-}
-
 function print() {
   const plain = Object.keys(results).some((name) => cases[name].paced === undefined);
   if (plain) console.log("case         subject       cpu ms/run  wall ms/run  × floor");
@@ -100,19 +82,4 @@ function print() {
       console.log(name.padEnd(12), subject.padEnd(12), ...figures);
     }
   }
-}
-
-/** Whether no ratio has fallen behind what was recorded. */
-function check() {
-  const recorded = JSON.parse(readFileSync(recordedFile, "utf8"));
-  const behind = [];
-  for (const [name, ratios] of Object.entries(ratiosOf(results))) {
-    for (const [subject, ratio] of Object.entries(ratios)) {
-      const before = recorded[name]?.[subject];
-      if (before !== undefined && ratio > before * tolerance)
-        behind.push(`${name} ${subject}: ${ratio}, was ${before}`);
-    }
-  }
-  for (const line of behind) console.error(`behind: ${line}`);
-  return behind.length === 0;
 }

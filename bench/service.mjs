@@ -1,13 +1,14 @@
 // The service as its clients see it, against a raw pass-through in the same run (Linux: memory and time come from /proc).
-// node bench/service.mjs [--streams 1000] [--every 200] [--chunks 25] [--followers 100] [--journal memory] [--journal sqlite] [--flag=--a-flag-of-node]
+// node bench/service.mjs [--streams 1000] [--every 200] [--chunks 25] [--followers 100] [--journal memory] [--journal sqlite] [--flag=--a-flag-of-node] [--json]
 // --by-second: also the delays of each second of the streams, which start within one second and end within one.
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { memoryOf, timeOf } from "./proc.mjs";
 import { stop, upstream } from "./processes.mjs";
 
 const { values: options } = parseArgs({
@@ -19,6 +20,7 @@ const { values: options } = parseArgs({
     journal: { type: "string", multiple: true, default: ["memory", "sqlite"] },
     flag: { type: "string", multiple: true },
     "by-second": { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
   },
 });
 const [streams, every, chunks, followers] = ["streams", "every", "chunks", "followers"].map((key) =>
@@ -29,8 +31,10 @@ const agent = new Agent({ keepAlive: true, maxSockets: 5000 });
 const baseURL = await upstream();
 const paced = `paced-${every}-${chunks}`;
 
-console.log(`${streams} streams, a chunk every ${every} ms each, ${chunks} chunks`);
-console.log("subject            p50 ms   p99 ms   max ms   cpu %   kB a stream");
+const results = {};
+const print = (...cells) => options.json || console.log(...cells);
+print(`${streams} streams, a chunk every ${every} ms each, ${chunks} chunks`);
+print("subject            p50 ms   p99 ms   max ms   cpu %   kB a stream");
 const proxy = fork(new URL("./proxy.mjs", import.meta.url), [baseURL]);
 const [port] = await once(proxy, "message");
 const direct = { url: `http://127.0.0.1:${port}/`, body: { model: paced, stream: true, messages: [] } };
@@ -42,11 +46,12 @@ for (const journal of options.journal) {
     url: `${service.url}/v1/runs`,
     body: { agent: "paced", input: "go" },
   });
-  if (journal === "memory") await fanOut(service);
+  if (journal === "memory" && !options.json) await fanOut(service);
   service.child.kill();
   await once(service.child, "exit");
 }
 stop();
+if (options.json) console.log(JSON.stringify(results));
 process.exit();
 
 async function stream(name, pid, { url, body }) {
@@ -80,7 +85,8 @@ async function stream(name, pid, { url, body }) {
   const busy = ((timeOf(pid) - time) / (performance.now() - started)) * 100;
   const at = quantiles(delays);
   const each = ((most - before) / streams).toFixed(0);
-  console.log(name.padEnd(17), at(0.5), at(0.99), at(0.99999), busy.toFixed(0).padStart(7), each.padStart(13));
+  results[name] = { p50: Number(at(0.5)), p99: Number(at(0.99)), cpu: busy, kilobytes: Number(each) };
+  print(name.padEnd(17), at(0.5), at(0.99), at(0.99999), busy.toFixed(0).padStart(7), each.padStart(13));
   if (!options["by-second"]) return;
   for (const [second, some] of seconds.entries()) {
     const within = quantiles(some ?? []);
@@ -188,15 +194,4 @@ async function* merged(child) {
       wake = resolve;
     });
   }
-}
-
-/** kB */
-function memoryOf(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
-}
-
-/** ms of processor time so far; Linux counts in hundredths of a second. */
-function timeOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }

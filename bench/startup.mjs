@@ -3,12 +3,17 @@
 // From its modules instead of the bundle: NODE_OPTIONS=--import=data:text/javascript, node bench/startup.mjs
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { timeOf } from "./proc.mjs";
 
-const { values, positionals } = parseArgs({ options: { bare: { type: "boolean" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { bare: { type: "boolean" }, json: { type: "boolean" } },
+  allowPositionals: true,
+});
+const medians = {};
 const times = Number(positionals[0] ?? 20);
 const flags = values.bare ? [] : ["--max-semi-space-size=16", "--min-semi-space-size=8"];
 const root = new URL("..", import.meta.url).pathname;
@@ -45,6 +50,7 @@ const busy = [];
 for (let i = 0; i < times; i++) starts.push(await ready(7300 + i));
 report("venturi start until ready", starts);
 report("… of that on the processor", busy);
+if (values.json) console.log(JSON.stringify(medians));
 
 function series(action) {
   return Array.from({ length: times }, () => {
@@ -80,19 +86,9 @@ async function ready(port) {
   return ms;
 }
 
-/** ms of processor time so far, of the processes it started too; Linux counts in hundredths of a second. */
-function timeOf(pid) {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-  return children.reduce((sum, child) => sum + timeOf(Number(child)), ownTimeOf(pid));
-}
-
-function ownTimeOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-function report(name, values) {
-  const sorted = [...values].sort((left, right) => left - right);
+function report(name, found) {
+  const sorted = [...found].sort((left, right) => left - right);
   const at = (part) => `${sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))].toFixed(0)} ms`;
-  console.log(`${name.padEnd(28)} median ${at(0.5)}, least ${at(0)}, most ${at(1)}`);
+  medians[name] = sorted[Math.floor(sorted.length / 2)];
+  if (!values.json) console.log(`${name.padEnd(28)} median ${at(0.5)}, least ${at(0)}, most ${at(1)}`);
 }

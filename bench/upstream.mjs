@@ -76,7 +76,8 @@ const chunked = (events) =>
 function pace(response, ms, [first, ...events], finish, stamped) {
   response.socket.setNoDelay(true);
   const stream = { events, at: 0, next: performance.now() + Math.random() * ms, ms, response, finish, stamped };
-  response.write(first);
+  // At once: the first token.
+  response.write(stamped ? chunk({ role: "assistant", content: "R " }) : first);
   paced.add(stream);
   response.once("close", () => paced.delete(stream));
 }

@@ -1,0 +1,107 @@
+// npm run bench:check [-- --record] [--only run,gateway,one-stream,processes,service,startup]
+// Every figure that has a goal, each against a subject of the same call: fails when one has fallen behind recorded.json.
+// About six minutes. On a machine that nobody else uses; a row that is behind is worth a second call of its part.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+const parts = { run, gateway, "one-stream": oneStream, processes, service, startup };
+const { values: options } = parseArgs({
+  options: { record: { type: "boolean" }, only: { type: "string", default: Object.keys(parts).join(",") } },
+});
+const recordedFile = new URL("./recorded.json", import.meta.url);
+/** How much more than recorded is behind. Single delays and memory vary far more than processor time. */
+const tolerances = { "×": 1.25, ms: 2, kB: 1.5 };
+
+const recorded = JSON.parse(readFileSync(recordedFile, "utf8"));
+const behind = [];
+const found = {};
+console.log("row                                                  now  recorded     goal");
+for (const name of options.only.split(",")) for (const row of parts[name]()) report(row);
+if (options.record) writeFileSync(recordedFile, `${JSON.stringify({ ...recorded, ...found }, undefined, 2)}\n`);
+for (const line of behind) console.error(`behind: ${line}`);
+process.exitCode = behind.length === 0 || options.record ? 0 : 1;
+
+function report([name, unit, value, goal]) {
+  const before = recorded[name];
+  const now = Number(value.toFixed(2));
+  found[name] = now;
+  const cells = [now, before ?? "", goal ?? ""].map((cell) => String(cell).padStart(9));
+  console.log(name.padEnd(46), unit.padStart(3), ...cells);
+  // A millisecond more is nothing where the figure itself is around one.
+  const most =
+    before === undefined ? Number.POSITIVE_INFINITY : Math.max(before * tolerances[unit], unit === "ms" ? 2 : 0);
+  if (now > most) behind.push(`${name}: ${now} ${unit}, was ${before}`);
+}
+
+/** The cost of a run against the floor. */
+function* run() {
+  const { results } = bench("run.mjs", "--repetitions", "3", "--warm", "3000");
+  const goals = { text: [0.85, 1.3], tool: [undefined, 2], arguments: [], concurrent: [], paced: [1.2, 1.4] };
+  for (const [name, of] of Object.entries(results)) {
+    yield [`${name}, telemetry off`, "×", of["venturi-off"].ratio, goals[name][0]];
+    yield [`${name}, spans`, "×", of.venturi.ratio, goals[name][1]];
+  }
+  const { wall, stall, kilobytes } = results.paced.venturi;
+  yield ["paced, spans: p99", "ms", wall, 4];
+  yield ["paced, spans: longest stall", "ms", stall, 60];
+  yield ["paced, spans: a stream's memory", "kB", kilobytes, 80];
+}
+
+/** A gateway with few and many streams, against a raw pass-through, and Portkey where it is installed. */
+function* gateway() {
+  const subjects = "pass-through,venturi,venturi-all,portkey";
+  const { results } = bench("gateways.mjs", "--subjects", subjects, "--repetitions", "1");
+  const { "pass-through": through, "venturi-all": all, venturi, portkey } = results;
+  for (const streams of Object.keys(all)) {
+    yield [`gateway, ${streams} streams, telemetry off`, "×", venturi[streams].cpu / through[streams].cpu];
+    yield [`gateway, ${streams} streams, SQLite and spans`, "×", all[streams].cpu / through[streams].cpu];
+    if (portkey) yield [`gateway, ${streams} streams, beside Portkey`, "×", all[streams].cpu / portkey[streams].cpu, 1];
+  }
+  // 50 streams start within half a second.
+  yield ["gateway, one client: first token, added p50", "ms", Math.max(0, all[1].first50 - through[1].first50), 2];
+  yield ["gateway, 100 starts/s: first token, added p99", "ms", Math.max(0, all[50].first99 - through[50].first99), 10];
+}
+
+/** One stream of 55 tokens a second. */
+function* oneStream() {
+  const few = ["--streams", "1", "--every", "18", "--chunks", "200", "--repetitions", "3"];
+  const { results } = bench("gateways.mjs", "--subjects", "pass-through,venturi-sqlite", ...few);
+  const { "pass-through": through, "venturi-sqlite": ours } = results;
+  yield ["one stream, SQLite: a token", "×", ours[1].cpu / through[1].cpu];
+  yield ["one stream, SQLite: a token's processor time", "ms", ours[1].cpu / 1000, 0.3];
+}
+
+/** The same load over four processes and in one. */
+function* processes() {
+  const load = ["--streams", "200", "--every", "100", "--repetitions", "1"];
+  const { results } = bench("gateways.mjs", "--subjects", "venturi-all,venturi-4", ...load);
+  yield ["four processes against one", "×", results["venturi-4"][200].cpu / results["venturi-all"][200].cpu, 1.3];
+}
+
+/** 1000 streams: how much later than a pass-through. */
+function* service() {
+  const flags = ["--flag=--max-semi-space-size=16", "--flag=--min-semi-space-size=8"];
+  const { "pass-through": through, "venturi, sqlite": sqlite } = bench("service.mjs", "--journal", "sqlite", ...flags);
+  yield ["1000 streams, SQLite: p99 over pass-through", "ms", Math.max(0, sqlite.p99 - through.p99), 8];
+}
+
+function* startup() {
+  const found = bench("startup.mjs", "7");
+  const node = found["node -e 0, for comparison"];
+  yield ["npm start until ready, against node -e 0", "×", found["venturi start until ready"] / node];
+  yield ["venturi run, against node -e 0", "×", found["venturi run, a short answer"] / node];
+  yield ["npm start until ready", "ms", found["venturi start until ready"], 350];
+  yield ["venturi run", "ms", found["venturi run, a short answer"], 400];
+}
+
+function bench(file, ...args) {
+  const path = new URL(`./${file}`, import.meta.url).pathname;
+  const { stdout, status } = spawnSync(process.execPath, ["--no-warnings", path, ...args, "--json"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 2 ** 26,
+  });
+  if (status !== 0) throw new Error(`${file} ended with ${status}`);
+  return JSON.parse(stdout.trim().split("\n").at(-1));
+}
