@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { fromJson, VenturiError } from "../core/errors/errors.ts";
 import { type Config, loadConfig } from "../host/config/load.ts";
 import { isAlive, runningPids } from "../host/system/pid-file.ts";
-import { clearVerdict, type ReloadVerdict, readVerdict } from "../host/system/reload-verdict.ts";
+import { clearReply, type ReloadReply, readReply } from "../host/system/reload-reply.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
 
@@ -39,19 +39,19 @@ export function configure(command: Command): void {
           });
       }
       for (const pid of runningPids(config)) {
-        clearVerdict(config, pid);
+        clearReply(config, pid);
         process.kill(pid, "SIGHUP");
-        const verdict = await verdictOf(config, pid);
-        clearVerdict(config, pid);
-        tell(pid, verdict);
+        const reply = await replyOf(config, pid);
+        clearReply(config, pid);
+        tell(pid, reply);
       }
     });
 }
 
-async function verdictOf(config: Config, pid: number): Promise<ReloadVerdict> {
+async function replyOf(config: Config, pid: number): Promise<ReloadReply> {
   for (let waited = 0; waited < patience; waited += interval) {
-    const verdict = readVerdict(config, pid);
-    if (verdict !== undefined) return verdict;
+    const reply = readReply(config, pid);
+    if (reply !== undefined) return reply;
     if (!isAlive(pid)) throw silent(`the service (process ${pid}) ended instead of reloading; see its log`);
     await sleep(interval);
   }
@@ -60,13 +60,13 @@ async function verdictOf(config: Config, pid: number): Promise<ReloadVerdict> {
 
 const silent = (message: string): VenturiError => new VenturiError("cli.reload", "unavailable", message);
 
-function tell(pid: number, verdict: ReloadVerdict): void {
-  if (!verdict.ok)
+function tell(pid: number, reply: ReloadReply): void {
+  if (!reply.ok)
     throw fromJson({
-      ...verdict.error,
-      err: `the service (process ${pid}) refused it and goes on as before: ${verdict.error.err}`,
+      ...reply.error,
+      err: `the service (process ${pid}) refused it and goes on as before: ${reply.error.err}`,
     });
-  const { config, needRestart } = verdict;
+  const { config, needRestart } = reply;
   const rest = needRestart.length === 0 ? "" : `; changes of ${needRestart.join(", ")} need a restart`;
   show(process.stderr, `the service (process ${pid}) has reloaded: config ${config}${rest}\n`);
 }

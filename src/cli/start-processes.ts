@@ -2,7 +2,7 @@ import type { Config } from "../host/config/load.ts";
 import { Supervisor } from "../host/processes/supervisor.ts";
 import { isTextLog, openLog } from "../host/system/log.ts";
 import { writePidFile } from "../host/system/pid-file.ts";
-import { writeVerdict } from "../host/system/reload-verdict.ts";
+import { writeReply } from "../host/system/reload-reply.ts";
 import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.ts";
 import type { Globals } from "./globals.ts";
 import { isKept, onServiceSignal, servicePid } from "./kept.ts";
@@ -28,7 +28,7 @@ export async function startProcesses({ config: configFile, set }: Globals, confi
   const stopped = stopSignal(() => supervisor.kill());
   const url = await Promise.race([supervisor.start(), stopped]);
   if (url === undefined) return await supervisor.stop();
-  const reload = async () => writeVerdict(config, servicePid(), await supervisor.reload());
+  const reload = async () => writeReply(config, servicePid(), await supervisor.reload());
   onServiceSignal("SIGHUP", () => void announced(reload));
   onServiceSignal("SIGUSR2", () => void announced(() => supervisor.restart()));
   const removePidFile = writePidFile(config, servicePid());

@@ -4,7 +4,7 @@ import { loadConfig } from "../host/config/load.ts";
 import { openService, type Service } from "../host/service.ts";
 import { isTextLog } from "../host/system/log.ts";
 import { writePidFile } from "../host/system/pid-file.ts";
-import { verdictOf, writeVerdict } from "../host/system/reload-verdict.ts";
+import { replyOf, writeReply } from "../host/system/reload-reply.ts";
 import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.ts";
 import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
 import { refuse } from "../host/watchdog/strikes.ts";
@@ -121,6 +121,6 @@ function watchKept({ host, url, handle }: Service, { box }: Kept): void {
 async function reload({ host }: Service): Promise<void> {
   await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   const outcome = await host.reload(); // Logs it too.
-  writeVerdict(host.config, servicePid(), verdictOf(outcome));
+  writeReply(host.config, servicePid(), replyOf(outcome));
   await notifySystemd("READY=1");
 }

@@ -4,7 +4,7 @@ import { Link } from "./processes/link.ts";
 import type { OwnStatus, ProcessCalls, StartBody, SupervisorCalls } from "./processes/protocol.ts";
 import type { SharedTelemetry, Siblings } from "./processes/siblings.ts";
 import type { Service } from "./service.ts";
-import { verdictOf } from "./system/reload-verdict.ts";
+import { replyOf } from "./system/reload-reply.ts";
 import { refuse } from "./watchdog/strikes.ts";
 
 const op = "process.ask";
@@ -30,7 +30,7 @@ export class Member implements Siblings {
         refuse(body.refused);
         started.resolve(body);
       },
-      reload: async () => verdictOf(await this.#running().host.reload()),
+      reload: async () => replyOf(await this.#running().host.reload()),
       drain: ({ afterDrain }) => this.#drain?.(afterDrain),
       takeOver: async ({ worker, death }) => ({ runs: await this.#running().host.takeOver(worker, death) }),
       refuse: ({ refused }) => refuse(refused),

@@ -1,7 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
-import type { ReloadVerdict } from "../system/reload-verdict.ts";
+import type { ReloadReply } from "../system/reload-reply.ts";
 import type { Refused } from "../watchdog/strikes.ts";
 
 /** What one process of the service says about itself. */
@@ -37,7 +37,7 @@ export interface StartBody {
 /** Calls from the supervisor to a process. */
 export interface ProcessCalls {
   start(body: StartBody): void;
-  reload(): Answer<ReloadVerdict>;
+  reload(): Answer<ReloadReply>;
   /** Finish and exit. `release`: runs that are not done in time are left to other processes. */
   drain(body: { readonly afterDrain?: "release" }): void;
   /** The named worker is dead: make its runs claimable. */

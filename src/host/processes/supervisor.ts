@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { RequestDoing } from "../../core/values/doing.ts";
 import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
-import type { ReloadVerdict } from "../system/reload-verdict.ts";
+import type { ReloadReply } from "../system/reload-reply.ts";
 import { heldBy } from "../watchdog/line.ts";
 import { Strikes } from "../watchdog/strikes.ts";
 import { Answers } from "./answers.ts";
@@ -95,8 +95,8 @@ export class Supervisor {
   }
 
   /** Reloads the config of one process after another; stops at the first refusal. Resolves with the last answer. */
-  async reload(): Promise<ReloadVerdict> {
-    let last: ReloadVerdict = { ok: false, error: nobodyReloaded };
+  async reload(): Promise<ReloadReply> {
+    let last: ReloadReply = { ok: false, error: nobodyReloaded };
     await this.#inTurn(async () => {
       for (const { number, pid: child, link } of this.#ready) {
         const outcome = await link.ask("reload", undefined, startLimit).catch((thrown: unknown) => {
