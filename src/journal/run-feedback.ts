@@ -2,7 +2,7 @@ import { complaintsOf } from "../core/errors/complaints.ts";
 import { VenturiError } from "../core/errors/errors.ts";
 import type { Journal } from "../core/journal/journal.ts";
 import { type Feedback, feedbackFits, GivenFeedback } from "../core/run/feedback.ts";
-import type { RunsQuery } from "../core/run/list-query.ts";
+import { asksDigests, noDigests, type RunsQuery } from "../core/run/list-query.ts";
 import { rowFits } from "../core/run/row-fits.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import { changeNotes, eachNotes, keyBefore } from "./notes.ts";
@@ -57,6 +57,7 @@ async function listRated(journal: Journal, query: RunsQuery): Promise<{ runs: Ru
   const { feedback = {}, limit = 50, text, sort, oldestFirst, until } = query;
   if (text !== undefined || sort !== undefined || oldestFirst)
     throw invalid("runs selected by feedback come newest first, and cannot be searched for words at the same time");
+  if (journal.keepDigest === undefined && asksDigests(query)) throw noDigests("this journal keeps no digests");
   const fits = feedbackFits(feedback);
   const runs: RunRow[] = [];
   let seen = 0;
