@@ -13,7 +13,7 @@ const same = ["tenant", "agent", "models", "caller", "outcome", "code"]
   .map((name) => `g.${name} = f.${name}`)
   .join(" AND ");
 
-/** Times `sign`. The path of the duration within the spread is cut from `{"FLOOR":1}`. */
+/** Adds a digest to the sums, times `sign`. The JSON path of its duration is cut from `{"FLOOR":1}`. */
 const change = (run: string, sign: 1 | -1) => `
   INSERT INTO sums (grp, span, at, runs, input_tokens, output_tokens, nanos, priced, spread)
     SELECT g.id, s.span, f.at - f.at % s.span, ${sign}, ${sign} * f.input_tokens, ${sign} * f.output_tokens, ${sign} * f.nanos,

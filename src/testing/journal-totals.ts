@@ -131,7 +131,7 @@ const plain = ({ all, groups, bars }: Totals): unknown => ({
   bars,
 });
 
-/** Durations that sums do not tell apart are one. */
+/** Merges durations that stored sums do not distinguish. */
 function sorted<Sums extends Totals["all"]>(sums: Sums): unknown {
   const spread = new Map<number, number>();
   for (const [ms, runs] of sums.spread) spread.set(floorOf(ms), (spread.get(floorOf(ms)) ?? 0) + runs);

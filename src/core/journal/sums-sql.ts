@@ -53,7 +53,7 @@ export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: G
   }>(bounds.text, bounds.values);
   if (first === null || last === null) return empty;
   const { span, width } = barsOver(Number(first), Number(last));
-  // All runs are in one of the groups, but for days and causes.
+  // Except for days and causes, every run belongs to one of the groups.
   const isWhole = by !== undefined && by !== "day" && by !== "cause";
   const ask = async (asked: ListQuery, grouping: Grouping | undefined) => {
     const { text, values } = sumsOf(engine, asked, grouping);
@@ -206,7 +206,7 @@ function nameOf(name: string | number | null, by: Grouping | undefined): string 
   return String(name ?? "") || (by === "cause" ? "unknown" : "none");
 }
 
-/** JSON objects one after the other, `{"110":3,"121":1}`, added up. By hand: there may be a hundred thousand of them. */
+/** Adds up consecutive JSON objects such as `{"110":3,"121":1}`. Parsed by hand, since there may be a hundred thousand of them. */
 function readSpread(texts: string): Map<number, number> {
   const spread = new Map<number, number>();
   let floor = 0;

@@ -159,7 +159,7 @@ export type DecodedWire = z.output<typeof DecodedWire>;
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/** Name of a dataset, which becomes the name of a file. */
+/** Name of a dataset, which is also its file name. */
 export const datasetName = z
   .string()
   .min(1)

@@ -16,7 +16,7 @@ export interface RunSums {
   /** Billionths of a USD over the runs with a known cost, and the number of those runs. */
   readonly nanos: number;
   readonly priced: number;
-  /** How many took how long, by ms. Sums that a journal keeps have one value for durations of one `floorOf`. */
+  /** Number of runs by duration, ms. Sums stored by a journal have one value per `floorOf`. */
   readonly spread: ReadonlyMap<number, number>;
 }
 
@@ -66,7 +66,7 @@ export function floorOf(ms: number): number {
   return floors[low] ?? 0;
 }
 
-/** What stands for all durations of a floor. */
+/** The value that represents all durations of a floor. */
 export const middleOf = (floor: number): number => Math.round((floor + nextFloor(floor) - 1) / 2);
 
 /** The duration that this share of the runs does not exceed, ms. */

@@ -27,7 +27,7 @@ export function needsOf({ use, needs = [] }: Binding): readonly InjectionToken[]
   return found;
 }
 
-/** By class: every run asks for those of its pipeline. */
+/** Cached by class: every run asks for those of its pipeline. */
 const injected = new Map<Class, readonly InjectionToken[]>();
 
 function tokensOf(use: Class): readonly InjectionToken[] {

@@ -11,9 +11,9 @@ const op = "dataset.add";
 export interface DatasetItem {
   readonly run: string;
   readonly note?: string | undefined;
-  /** Name of the item; the run's id when absent. */
+  /** Name of the item; default: the run's id. */
   readonly id?: string | undefined;
-  /** Only name the run, without a copy: it has to stay in the journal. */
+  /** Stores only a reference without a copy; the run must stay in the journal. */
   readonly link?: boolean | undefined;
 }
 
@@ -47,14 +47,14 @@ export async function addToDataset(
   const heading = { venturi: "dataset-run", config: row.digest?.config ?? "unknown", runs: texts.length };
   await writing(file, async () => {
     await mkdir(dirname(file), { recursive: true });
-    // A crash before the line below leaves a copy that no item names: it is written again.
+    // A crash before the line below leaves a copy that no item refers to; it is written again.
     await writeFile(file, `${JSON.stringify(heading)}\n${clean.join("")}`);
   });
   await append(to, { file: `${folder}/${run}.jsonl`, ...more });
   return file;
 }
 
-/** An item that is in the set twice would make the whole set invalid. */
+/** Refuses an item that is already in the set, which would make the whole set invalid. */
 async function mustBeNew(to: string, run: string, id = run): Promise<void> {
   const text = await readFile(to, "utf8").catch(() => "");
   for (const line of text.split("\n")) {

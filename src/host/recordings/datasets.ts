@@ -25,7 +25,7 @@ export async function addRun(config: Config, journal: Journal, given: NewDataset
   return { dataset, run: item.run, file: `${dataset}.runs/${item.run}.jsonl` };
 }
 
-/** Tenants never share a set: each but the default one has a folder of its own. */
+/** Tenants never share a set: every tenant but `default` has its own folder. */
 function folderOf({ folder, datasets }: Config, tenant: string): string {
   const own = tenant === defaultTenant ? "" : encodeURIComponent(tenant).replaceAll(".", "%2E");
   if (datasets !== undefined) return resolve(folder, datasets, own);
@@ -35,7 +35,7 @@ function folderOf({ folder, datasets }: Config, tenant: string): string {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One at a time, so that a run added twice at once is refused once. */
+/** One at a time, so that a run added twice concurrently is refused once. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const next = last.then(work, work);
   last = next.catch(() => {});

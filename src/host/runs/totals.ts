@@ -7,9 +7,9 @@ import { listRuns } from "../../journal/run-feedback.ts";
 
 /** Maximum ended runs read if there are no stored sums: the newest that match. */
 const mostRead = 5_000;
-/** So many are read in any case: next to a list of them, a median that is 5 % off is wrong. */
+/** Up to this many runs are always read: next to a list of them, a median that is 5 % off would look wrong. */
 const few = 200;
-/** Pages of a search that has few hits, of runs whose digests are missing. */
+/** Maximum pages read for a search with few hits, or of runs without digests. */
 const mostPages = 100;
 
 /**

@@ -118,7 +118,7 @@ class Appends {
   }
 }
 
-/** Returns its duration, s. */
+/** Returns the append's duration, s. */
 function noteAppend(measure: Tracing, batch: readonly Append[], { first, tries }: Tried): number {
   const end = performance.now();
   if (end - first >= slow) measure.slowAppend(end - first, batch.length, tries);

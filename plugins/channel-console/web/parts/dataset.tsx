@@ -5,7 +5,7 @@ import { client } from "../state/session.ts";
 import { toast } from "./announce.tsx";
 import { Dialog, Problem } from "./dialog.tsx";
 
-/** Asks which dataset the run is to be an item of, and why. */
+/** Asks which dataset to add the run to, and why. */
 export function DatasetDialog({ run, close }: { run: string; close: () => void }): JSX.Element {
   const known = useSignal<readonly string[]>([]);
   const problem = useSignal("");

@@ -8,7 +8,7 @@ const longestDiff = 20_000;
 /** Longer texts, more than a screen, are collapsed. */
 const folded = 1_500;
 
-/** Two texts with little in common read better one after the other than woven into each other. */
+/** Whether two texts have so little in common that they read better one after the other than merged. */
 const isRewritten = (changes: readonly Change[], length: number): boolean =>
   changes.reduce((kept, { value, added, removed }) => kept + (added || removed ? 0 : value.trim().length), 0) <
   length / 3;
