@@ -78,13 +78,22 @@ export class Judge {
 
   /** Whether the test passes without the mutant and, if it waits for sockets or files, fails again with it. */
   async #isToBlame(mutant, { test, timeout }, runner) {
+    const fails = async (one) => {
+      const reply = await this.#run(one, [test], runner);
+      return reply === undefined || reply.failure !== undefined;
+    };
     const waits = test.duration > 100;
-    if (waits && !timeout && !(await this.#run(mutant, [test], runner))?.failure) return false;
-    const without = await this.#run({ id: undefined }, [test], runner);
-    if (without?.failure) this.#unrepeatable.add(test.file);
+    if (waits && !timeout && !(await fails(mutant))) return false;
     // Timers and sockets of tests that hung pile up.
     if (timeout && ++this.#hangs % 20 === 0) await runner.stop();
-    return without !== undefined && !without.failure;
+    if (!(await fails(none))) return true;
+    // The test cannot be run twice, or a mutant has spoilt the process: it was active when a module was loaded.
+    await runner.stop();
+    if ((await fails(none)) || (await fails(none))) {
+      this.#unrepeatable.add(test.file);
+      return false;
+    }
+    return await fails(mutant);
   }
 
   #run(mutant, tests, runner) {
@@ -141,6 +150,8 @@ export class Judge {
     this.#kills.set(`${file} ${id}`, 1 + (this.#kills.get(`${file} ${id}`) ?? 0));
   }
 }
+
+const none = { id: undefined };
 
 /** Loading a file may take seconds. */
 const patienceFor = (tests) => 20_000 + tests.reduce((sum, { duration }) => sum + 5 * Math.max(0, duration), 0);
