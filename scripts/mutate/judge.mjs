@@ -93,6 +93,7 @@ export class Judge {
       this.#unrepeatable.add(test.file);
       return false;
     }
+    await runner.stop();
     return await fails(mutant);
   }
 
