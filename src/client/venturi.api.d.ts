@@ -368,7 +368,7 @@ export type TotalsView = {
     runs: number;
     failed: number;
     cancelled: number;
-    /** ms, at most 5 % off */
+    /** ms; of more than 200 runs at most 5 % off */
     p50: number;
     p95: number;
     inputTokens: number;
@@ -381,7 +381,7 @@ export type TotalsView = {
     runs: number;
     failed: number;
     cancelled: number;
-    /** ms, at most 5 % off */
+    /** ms; of more than 200 runs at most 5 % off */
     p50: number;
     p95: number;
     inputTokens: number;
