@@ -41,6 +41,11 @@ export class MeasuredLog extends WrappedLog {
     keepOne(this);
   }
 
+  /** Asked for every delta: here, so that its path is one file shorter. */
+  override get pressure(): Promise<void> | undefined {
+    return this.log.pressure;
+  }
+
   override write(body: EventBody): RunEvent {
     // The most frequent events; they are measured elsewhere.
     if (body.type === "text.delta" || body.type === "tool_call.delta") return this.log.write(body);
