@@ -4,7 +4,6 @@ import { message, type Prompt, type PromptMessage, type PromptTool, schemaInWord
 import { type Answer, eventStream, type Wire, type WireFrame } from "../wire.ts";
 import { itemId, itemOf, partOf, responseJson } from "./openai-response.ts";
 
-/** OpenAI Responses. */
 export const openaiResponses: Wire = {
   name: "openai-responses",
   contentType: eventStream,

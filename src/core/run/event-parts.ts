@@ -60,7 +60,6 @@ export const Timing = z.strictObject({
   providerStream: z.number(),
   /** Silence in the middle of a stream. */
   providerStall: z.number().exactOptional(),
-  /** Failed attempts. */
   failedAttempt: z.number().exactOptional(),
   /** Waiting between attempts of a generation. */
   retryWait: z.number().default(0),

@@ -1,7 +1,6 @@
 import type { VenturiError } from "../errors/errors.ts";
 import type { EventOf, RunEvent } from "./events.ts";
 
-/** The run to project. */
 export interface ProjectedRun {
   readonly run: string;
   readonly agent: string;

@@ -34,7 +34,6 @@ export interface SpanDefaults {
   ended(span: ReadableSpan): void;
 }
 
-/** Identity of a span. */
 export interface SpanIdentity {
   readonly name: string;
   readonly context: SpanContext;

@@ -107,7 +107,6 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#metrics.quirk(name);
   }
 
-  /** The deltas of one read. */
   read(deltas: readonly Delta[]): void {
     if (!this.#reported) this.#countRead(deltas);
     for (const delta of deltas) {

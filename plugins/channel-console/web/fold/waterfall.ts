@@ -11,7 +11,6 @@ export interface Bar {
   readonly beside?: true;
 }
 
-/** A row of the waterfall. */
 export interface Row {
   readonly id: string;
   readonly depth: number;

@@ -81,7 +81,6 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
   );
 }
 
-/** The events of one attempt. */
 function attemptEvents({ events }: LiveRun, { round, attempt }: Kept): readonly RunEvent[] {
   const from = events.findIndex(
     (event) => event.type === "round.started" && event.round === round && event.attempt === attempt,

@@ -32,7 +32,6 @@ export const usePrompt = (run: string | undefined, round: number): Resource<Prom
 const textOf = (message: Message): string =>
   message.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 
-/** The instructions in the prompt. */
 export const instructionsOf = (prompt: Prompt | undefined): string =>
   (prompt?.messages ?? [])
     .filter(({ role }) => role === "system")

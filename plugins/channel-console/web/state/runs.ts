@@ -159,7 +159,6 @@ export function useRuns(words: URLSearchParams): RunList {
   };
 }
 
-/** A row updated by a feed item. */
 function updated(row: RunRow, item: FeedItem): RunRow {
   if (!("run" in item) || item.run !== row.run) return row;
   switch (item.type) {
