@@ -83,6 +83,11 @@ export class Engine {
     return this.#claims.get(run)?.at(-1);
   }
 
+  /** Whether this process has ever executed it. */
+  wasOwnedBy(run: string, worker: string): boolean {
+    return this.#claims.get(run)?.some((claim) => claim.worker === worker) === true;
+  }
+
   isEnded(run: string): boolean {
     return this.endedAt.has(run);
   }

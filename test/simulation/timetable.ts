@@ -70,7 +70,8 @@ export class Timetable {
     const { keyValues: values } = journal;
     if (values === undefined) throw new Error("the store has key values");
     const shared = { clock, log, journal, values, runs: () => runs };
-    const scheduler = this.#options && new Scheduler({ ...shared, config: { tick: this.#options } });
+    const noted = this.#notesStarts(life, runs);
+    const scheduler = this.#options && new Scheduler({ ...shared, runs: () => noted, config: { tick: this.#options } });
     const webhooks =
       this.#webhook &&
       new Webhooks({
@@ -88,11 +89,34 @@ export class Timetable {
     };
   }
 
+  /** A process knows of what it has started itself, stored or not: nothing of a later time begins beside it. */
+  #notesStarts(life: Life, runs: Runs): Runs {
+    const engine = this.#engine;
+    const known = new Map<string, number>();
+    const start: Runs["start"] = async (request, options) => {
+      const time = timeOf(request.metadata);
+      for (const [run, earlier] of known)
+        if (earlier < time && this.#options?.overlap !== "cancel" && !engine.isEnded(run))
+          engine.world.violated(
+            `${life.name} begins the time ${time - epoch} ms of the schedule while its ${run} is under way`,
+          );
+      const started = await runs.start(request, options);
+      known.set(started.run, time);
+      return started;
+    };
+    return new Proxy(runs, {
+      get(target, name) {
+        if (name === "start") return start;
+        const value = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  }
+
   #enqueued({ key, request }: Enqueue, { run, existing }: { run: string; existing: boolean }): void {
     if (this.#told && !existing) this.#toTell.add(run);
-    const { scheduledFor } = (request.metadata ?? {}) as { scheduledFor?: string };
-    if (scheduledFor === undefined) return;
-    const time = Date.parse(scheduledFor);
+    const time = timeOf(request.metadata);
+    if (Number.isNaN(time)) return;
     const runs = this.#started.get(time) ?? new Set();
     this.#started.set(time, runs.add(run));
     this.#scheduled.add(run);
@@ -192,6 +216,10 @@ export class Timetable {
     }
   }
 }
+
+/** The time that a run was started for; NaN when it is no schedule's. */
+const timeOf = (metadata: unknown): number =>
+  Date.parse((metadata as { scheduledFor?: string } | undefined)?.scheduledFor ?? "");
 
 const isAlone = ({ workers, crashes, drains, lost, late, twice, skew, slow }: Profile): boolean =>
   workers === 1 && crashes + drains + lost + late + twice + slow === 0 && skew === 0;

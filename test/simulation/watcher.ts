@@ -3,6 +3,9 @@ import { type ClientParts, passing, servedBy, serverOf } from "./client.ts";
 
 /** What one connection has told so far. */
 interface Session {
+  /** The process that tells it, and when it was asked to. */
+  readonly server: string;
+  readonly askedAt: number;
   openedAt: number;
   readonly started: Set<string>;
   readonly ended: Set<string>;
@@ -25,6 +28,11 @@ export class Watcher {
       const server = await serverOf(this.#parts);
       this.#leave = new AbortController();
       world.note(`the watcher goes to ${server.life.name}`);
+      const session = {
+        ...{ server: server.life.name, askedAt: world.now, openedAt: Number.POSITIVE_INFINITY },
+        ...{ started: new Set<string>(), ended: new Set<string>() },
+      };
+      this.#session = session;
       const feed = server.runs.feed({ signal: this.#leave.signal })[Symbol.asyncIterator]();
       while (!this.#over) {
         const step = await servedBy(server, () => feed.next());
@@ -34,7 +42,7 @@ export class Watcher {
           break;
         }
         if (step.value.done) break;
-        for (const item of step.value.value) this.#see(item);
+        for (const item of step.value.value) this.#see(session, item);
         if (!this.#parts.engine.calm && world.decisions.chance(profile.drops)) break;
       }
       this.#session = undefined;
@@ -46,22 +54,30 @@ export class Watcher {
     }
   }
 
-  #see(item: FeedItem): void {
+  #see(session: Session, item: FeedItem): void {
     const { world } = this.#parts.engine;
     if (world.trace !== undefined && item.type !== "tick")
       world.note(`feed: ${item.type} ${"run" in item ? item.run : ""}`);
-    // What is told before it is opened is in the lists that are read then.
-    this.#session ??= { openedAt: Number.POSITIVE_INFINITY, started: new Set(), ended: new Set() };
-    const session = this.#session;
     if (item.type === "feed.opened") session.openedAt = world.now;
-    if (item.type === "run.started") this.#once(session.started, item);
-    if (item.type === "run.finished" || item.type === "run.failed") this.#once(session.ended, item);
+    const { startedAt, endedAt } = this.#parts.engine;
+    if (item.type === "run.started") this.#once(session, item, startedAt);
+    if (item.type === "run.finished" || item.type === "run.failed") this.#once(session, item, endedAt);
   }
 
-  #once(seen: Set<string>, { run, type }: FeedItem & { readonly run: string }): void {
-    const { world } = this.#parts.engine;
+  #once(
+    session: Session,
+    { run, type }: FeedItem & { readonly run: string },
+    times: ReadonlyMap<string, number>,
+  ): void {
+    const { engine } = this.#parts;
+    const { world, profile } = engine;
+    const seen = times === engine.endedAt ? session.ended : session.started;
     if (seen.has(run)) world.violated(`the feed told of ${type} of ${run} twice`);
     seen.add(run);
+    // What executes there is told from its beginning on, and what another reader had not heard yet is told to both.
+    const isOld = (times.get(run) ?? Number.POSITIVE_INFINITY) < session.askedAt;
+    if (isOld && !profile.webhook && !engine.wasOwnedBy(run, session.server))
+      world.violated(`the feed told of ${type} of ${run} as news, which was over when it was opened`);
   }
 
   /** Whatever began or ended since it was opened was told of, once the store has answered for some seconds. */
@@ -71,7 +87,7 @@ export class Watcher {
     this.#over = true;
     this.#leave?.abort();
     const session = this.#session;
-    if (session === undefined) return;
+    if (session === undefined || session.openedAt === Number.POSITIVE_INFINITY) return;
     for (const [run, at] of engine.startedAt) {
       if (at <= session.openedAt || engine.isGone(run)) continue;
       coverage.count("start told by the feed");
