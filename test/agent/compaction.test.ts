@@ -5,7 +5,7 @@ import { RunState } from "../../src/agent/state/run-state.ts";
 import { extendSession } from "../../src/agent/state/session-messages.ts";
 import type { Delta } from "../../src/core/model/deltas.ts";
 import { type Message, textMessage } from "../../src/core/model/messages.ts";
-import type { GenerationRequest, Provider } from "../../src/core/model/provider.ts";
+import type { GenerationContext, GenerationRequest, Provider } from "../../src/core/model/provider.ts";
 import type { RunEvent } from "../../src/core/run/events.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, type Setup, tool } from "./harness.ts";
@@ -74,6 +74,22 @@ describe("compaction by summary", () => {
     expect(small.requests[0]?.tools).to.deep.equal([]);
     expect(bench.terminal.spent?.map(({ by, name }) => `${by} ${name}`)).to.include("compaction s/small");
     expect(bench.terminal.usage.inputTokens).to.be.greaterThan(100);
+  });
+
+  it("is asked for as every other request of the run, with its tenant, session and trace", async () => {
+    const contexts: GenerationContext[] = [];
+    const summarizer = new Summarizer();
+    const port: Provider = {
+      capabilities: summarizer.capabilities,
+      stream(request, context) {
+        contexts.push(context);
+        return summarizer.stream(request);
+      },
+    };
+    const request = { session: "s-1", baggage: "who=ada" };
+    const model = new ScriptedModel([[say.text("ok"), say.done()]]);
+    await run({ model, session: turns(8), tenant: "acme", request, ...setupOf(port) });
+    expect(contexts[0]).to.include({ tenant: "acme", session: "s-1", attempt: 0, baggage: "who=ada" });
   });
 
   it("is made once: not again by a later round, after a crash at any event, or by the next run of the session", async () => {

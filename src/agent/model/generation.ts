@@ -1,19 +1,19 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Delta } from "../../core/model/deltas.ts";
-import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/model/provider.ts";
+import type { GenerationRequest } from "../../core/model/provider.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import { nextTurn } from "../../core/ports/clock.ts";
 import { type PolledStream, polled } from "../../core/ports/polled-stream.ts";
-import { callerTrace } from "../../core/values/trace-context.ts";
 import type { Guard } from "../run/breaker.ts";
 import { streamOf } from "../run/capabilities.ts";
-import { defaultTimeouts, type ModelTarget } from "../run/definition.ts";
+import type { ModelTarget } from "../run/definition.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallSink } from "../state/call-sink.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 import { DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
 import { fitFor } from "./fit.ts";
+import { contextOf } from "./generation-context.ts";
 import { type Asked, type Hedge, type Opened, race } from "./hedge.ts";
 
 export interface Attempt {
@@ -166,28 +166,6 @@ function usageOf(writer: DeltaWriter | undefined, { request }: Attempt, cut: boo
   const { usage, outputCharacters = 0 } = writer ?? {};
   if (usage === undefined && outputCharacters === 0 && !cut) return undefined;
   return completeUsage(usage, request.messages, outputCharacters);
-}
-
-function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
-  const session = run.parts.request.session;
-  return {
-    run: run.run,
-    round: attempt.round,
-    attempt: attempt.attempt,
-    agent: run.agent.name,
-    signal: run.signal,
-    timeouts: timeoutsOf(run, attempt.target),
-    ...(session === undefined ? {} : { session }),
-    ...(run.parts.tenant === undefined ? {} : { tenant: run.parts.tenant }),
-    ...callerTrace(run.parts.request),
-  };
-}
-
-function timeoutsOf({ agent }: RunContext, { port }: ModelTarget): Timeouts {
-  const { timeout } = agent.model;
-  // Some gateways send SSE comments for minutes before the first token, so comments only count against an explicitly set limit.
-  const firstToken = timeout.firstChunk ?? Math.max(timeout.idle, port.firstChunk ?? 0);
-  return { ...timeout, firstToken, firstChunk: timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk };
 }
 
 /** Adds provider and model to the error: a chain may have several of both. */

@@ -7,10 +7,11 @@ import { defaultTenant } from "../../core/run/run-request.ts";
 import { generationOf } from "../../provider/collect.ts";
 import { stalledAt } from "../run/blame.ts";
 import { streamOf } from "../run/capabilities.ts";
-import { defaultTimeouts, type ModelChain, type ModelTarget } from "../run/definition.ts";
+import type { ModelChain, ModelTarget } from "../run/definition.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { summaryIn } from "../state/folded.ts";
 import { completeUsage, estimateMessage, estimateTokens, tokensOf } from "./estimate.ts";
+import { contextOf } from "./generation-context.ts";
 import { reserve } from "./meter.ts";
 
 /** How many characters of a message, and of a tool result, the summarizing model reads. */
@@ -181,17 +182,8 @@ async function ask(
   { timeout }: ModelChain,
   { target, request }: { readonly target: ModelTarget; readonly request: GenerationRequest },
 ): Promise<Summary> {
-  const { port } = target;
-  const firstChunk = timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk;
-  const context = {
-    run: run.run,
-    round: run.state.roundsFinished + 1,
-    attempt: 0,
-    agent: run.agent.name,
-    signal: run.signal,
-    timeouts: { ...timeout, firstChunk },
-  };
-  const { parts, usage: reported } = await run.orAborted(collected(streamOf(port, request, context)));
+  const context = contextOf(run, { target, round: run.state.roundsFinished + 1, attempt: 0, timeout });
+  const { parts, usage: reported } = await run.orAborted(collected(streamOf(target.port, request, context)));
   const text = parts
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("")
