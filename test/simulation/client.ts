@@ -4,6 +4,7 @@ import { type EventOf, isTerminal, type RunEvent } from "../../src/core/run/even
 import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./process.ts";
+import { saidBy } from "./requests.ts";
 
 export interface ClientParts {
   readonly engine: Engine;
@@ -24,16 +25,18 @@ export class Client {
   readonly #parts: ClientParts;
   readonly #name: string;
   readonly #session: string;
+  readonly #tenant: string;
   /** `newcomer` is in the next configuration only. */
   #agent = "tester";
   done = false;
   /** What is expected of the store when everything is over. */
   readonly runs: string[] = [];
 
-  constructor(parts: ClientParts, name: string, session: string) {
+  constructor(parts: ClientParts, name: string, { session, tenant }: { session: string; tenant: string }) {
     this.#parts = parts;
     this.#name = name;
     this.#session = session;
+    this.#tenant = tenant;
   }
 
   async live(): Promise<void> {
@@ -64,23 +67,25 @@ export class Client {
 
   async #start(): Promise<string> {
     const { engine } = this.#parts;
-    const session = engine.profile.session ? { session: this.#session } : {};
     let tries = 0;
     const { run } = await this.#insist("starts", (runs) => {
       if (tries++ > 0) engine.coverage.count("started again by key");
-      return runs.start({ agent: this.#agent, input: { text: "go" }, ...session }, { key: this.#name });
+      return this.#startAt(runs);
     });
     if (engine.world.decisions.chance(0.3)) await this.#startAgain(run);
     return run;
   }
 
   async #startAgain(run: string): Promise<void> {
-    const { world, profile } = this.#parts.engine;
-    const session = profile.session ? { session: this.#session } : {};
-    const again = await this.#insist("starts once more", (runs) =>
-      runs.start({ agent: this.#agent, input: { text: "go" }, ...session }, { key: this.#name }),
-    );
+    const { world } = this.#parts.engine;
+    const again = await this.#insist("starts once more", (runs) => this.#startAt(runs));
     if (again.run !== run) world.violated(`${this.#name} has started ${run} and ${again.run} with one key`);
+  }
+
+  #startAt(runs: Runs): ReturnType<Runs["start"]> {
+    const session = this.#parts.engine.profile.session ? { session: this.#session } : {};
+    const request = { agent: this.#agent, input: { text: saidBy(this.#tenant) }, ...session };
+    return runs.start(request, { key: this.#name, tenant: this.#tenant });
   }
 
   async #fork(run: string, after: number): Promise<string> {

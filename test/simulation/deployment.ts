@@ -11,11 +11,15 @@ import { guardOf } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { modelOf, toolsOf } from "./model.ts";
 import { budgetsOf, used } from "./money.ts";
+import type { Recollection } from "./recollection.ts";
+import type { Requests } from "./requests.ts";
 import type { Life } from "./world.ts";
 
 interface DeploymentParts {
   readonly engine: Engine;
   readonly ledger: Ledger;
+  readonly requests: Requests;
+  readonly memory: ReturnType<Recollection["serve"]>;
   readonly life: Life;
   readonly log: Log;
   readonly config: Config;
@@ -67,10 +71,10 @@ export class Deployment {
   }
 
   #revisionOf(number: number): InUse {
-    const { engine, ledger, life, log, config } = this.#parts;
+    const { engine, ledger, requests, memory, life, log, config } = this.#parts;
     const { world, profile } = engine;
     const inUse = { revision: {} as ConfigRevision, held: 0, retired: false };
-    const parts = { world, life, profile, ledger, number, isCalm: () => engine.calm };
+    const parts = { world, life, profile, ledger, requests, number, isCalm: () => engine.calm };
     const isClosed = () => inUse.retired && inUse.held === 0;
     const checked = (agent: AgentDefinition): AgentDefinition => ({
       ...agent,
@@ -81,23 +85,35 @@ export class Deployment {
     });
     const shared = { revision: `r${number}`, options: { maxTokens: used.outputTokens } };
     const active = profile.guarded === "none" ? [] : [guardOf(profile.guarded)];
-    const guards = active.length === 0 ? {} : { guards: active, hooks: guardHooks(active) };
-    const model = profile.failover ? [modelOf(parts), modelOf(parts)] : modelOf(parts);
+    const guards = active.length === 0 ? {} : { guards: active };
+    const hooks = [...guardHooks(active), ...(memory?.hooks ?? [])];
+    const { failover, choose, sticky, hedgeAfter, contextTokens, compaction: by } = profile;
+    const model = failover ? [modelOf(parts, "p0"), modelOf(parts, "p1")] : modelOf(parts);
+    const routing = { choose, sticky, hedgeAfter: hedgeAfter === 0 ? undefined : hedgeAfter };
     const tester = checked({
       ...agentOf({
         model,
-        tools: toolsOf(parts),
-        chain: { retry: { max: 2 }, ...(profile.failover ? { failover: "retract" } : {}) },
+        tools: [...toolsOf(parts), ...(memory?.tools ?? [])],
+        chain: {
+          retry: { max: 2 },
+          ...(failover ? { failover: "retract", routing } : {}),
+          ...(contextTokens === 0 ? {} : { contextTokens }),
+        },
         policy: { grace: 1_000, approvalTimeout: 120_000 },
       }),
       name: "tester",
       // Known, so that what is set aside does not depend on the histories before.
       ...shared,
       ...guards,
+      ...(hooks.length === 0 ? {} : { hooks }),
+      ...(contextTokens === 0 ? {} : { compaction: { by, at: 0.8, keep: 2 } }),
+      ...(memory === undefined
+        ? {}
+        : { recall: { notes: memory.notes, scopes: [profile.session ? "session" : "agent"], top: 3 } }),
     });
     // Of schedules: nobody is there to answer its questions.
     const clockwork: AgentDefinition = {
-      ...agentOf({ model: modelOf(parts, "talks"), tools: [], chain: { retry: { max: 2 } } }),
+      ...agentOf({ model: modelOf(parts), tools: [], chain: { retry: { max: 2 } } }),
       name: "clockwork",
       ...shared,
     };

@@ -43,6 +43,9 @@ export class Engine {
   /** Told of each start and each value that was stored. */
   readonly observers: ((method: string, given: readonly unknown[], answer: unknown) => void)[] = [];
 
+  /** Told of each event that was stored. */
+  readonly onStored: ((event: RunEvent) => void)[] = [];
+
   constructor(
     world: World,
     profile: Profile,
@@ -234,6 +237,7 @@ export class Engine {
       // Where processes share objects, what they see is what is stored, and nothing has to be compared.
       if (this.profile.apart) encoded.push(JSON.stringify(event));
       if (this.world.trace !== undefined) this.world.note(`store: ${run} ${event.seq} ${event.type}`);
+      for (const observe of this.onStored) observe(event);
       this.coverage.event(event.type);
       if (event.type === "approval.resolved") this.#resolved(run, event.call);
     }
@@ -242,7 +246,7 @@ export class Engine {
   }
 
   #claimed(claims: readonly Claim[]): void {
-    for (const { ownership, request } of claims) {
+    for (const { ownership, request, tenant } of claims) {
       const { run, epoch, worker, head } = ownership;
       this.released.delete(run);
       const claims = this.#claims.get(run) ?? [];
@@ -252,7 +256,7 @@ export class Engine {
       if (epoch > 1) this.coverage.count("takeover");
       if (this.agentsOf.get(worker)?.().has(request.agent) === false && !this.cancelled.has(run))
         this.world.violated(`${worker} has claimed ${run}, whose agent ${request.agent} it does not have`);
-      if (request.session !== undefined) this.#enter(request.session, run);
+      if (request.session !== undefined) this.#enter(`${tenant} ${request.session}`, run);
     }
   }
 

@@ -9,6 +9,8 @@ import { forbidden } from "./guard.ts";
 import { Ledger } from "./ledger.ts";
 import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
+import { Recollection } from "./recollection.ts";
+import { checkSpeakers, Requests } from "./requests.ts";
 import { DiskJournal } from "./sqlite/store.ts";
 import { Timetable } from "./timetable.ts";
 import { checkTold } from "./told.ts";
@@ -52,6 +54,8 @@ export async function history(
       : undefined;
   const engine = new Engine(world, profile, coverage, sqlite === undefined ? {} : { sqlite });
   const ledger = new Ledger(engine);
+  const requests = new Requests(engine);
+  const recollection = new Recollection(engine);
   const timetable = new Timetable(engine);
   const slots: (Server | undefined)[] = [];
   const numbers: number[] = [];
@@ -63,7 +67,7 @@ export async function history(
   const booted = () => new Promise<void>((resolve) => waiting.push(resolve));
   const start = (slot: number) => {
     numbers[slot] = (numbers[slot] ?? -1) + 1;
-    slots[slot] = boot(engine, { ledger, timetable, rollout }, { slot, number: numbers[slot] });
+    slots[slot] = boot(engine, { ledger, requests, recollection, timetable, rollout }, { slot, number: numbers[slot] });
     for (const tell of waiting.splice(0)) tell();
   };
   const end = (server: Server) => {
@@ -119,7 +123,11 @@ export async function history(
   });
   const clients = Array.from(
     { length: profile.runs },
-    (_, at) => new Client({ engine, ledger, servers, booted }, `client${at}`, `s${at % Math.ceil(profile.runs / 4)}`),
+    (_, at) =>
+      new Client({ engine, ledger, servers, booted }, `client${at}`, {
+        session: `s${at % Math.ceil(profile.runs / 4)}`,
+        tenant: tenantOf(Math.floor(at / Math.ceil(profile.runs / 4)) % profile.tenants),
+      }),
   );
   let open = clients.length;
   for (const client of clients)
@@ -139,7 +147,7 @@ export async function history(
   if (world.violations.length === 0) {
     for (const { done } of clients) if (!done) world.violated("a client waits for ever");
     timetable.check();
-    check(engine, clients, (run) => timetable.hasStarted(run));
+    check(engine, clients, { recollection, isScheduled: (run) => timetable.hasStarted(run) });
     await engine.spending.check();
     checkTold(engine);
     timetable.close();
@@ -175,6 +183,9 @@ export async function history(
   };
 }
 
+/** Others have sessions of the same names. */
+const tenantOf = (number: number): string => (number === 0 ? "default" : `tenant${number}`);
+
 /** The machine with all its processes goes down between two writes of its disk, and comes up again. */
 function losePower(
   engine: Engine,
@@ -196,7 +207,11 @@ function losePower(
 }
 
 /** Of what is stored when all is over. */
-function check(engine: Engine, clients: readonly Client[], isScheduled: (run: string) => boolean): void {
+function check(
+  engine: Engine,
+  clients: readonly Client[],
+  { recollection, isScheduled }: { recollection: Recollection; isScheduled: (run: string) => boolean },
+): void {
   const { world, events, restored: forked } = engine;
   for (const { run, seq } of engine.changed()) world.violated(`${run}: event ${seq} was changed after it was stored`);
   const known = new Set(clients.flatMap(({ runs }) => runs));
@@ -219,6 +234,8 @@ function check(engine: Engine, clients: readonly Client[], isScheduled: (run: st
     quietWhilePaused(stored, say);
     if (engine.profile.guarded !== "none") guardedTexts(stored, say);
     onceEach(stored, say);
+    checkSpeakers(stored, say);
+    recollection.check(stored, say);
   }
 }
 

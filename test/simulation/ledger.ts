@@ -25,9 +25,16 @@ export class Ledger {
 
   /** Arguments that no other call has. */
   newArguments(tool: string, note?: string): string {
-    const text = JSON.stringify({ n: ++this.#numbers, ...(note === undefined ? {} : { note }) });
+    const text = JSON.stringify(this.#argumentsOf(tool, ++this.#numbers, note));
     this.#sent.add(`${tool} ${text}`);
     return text;
+  }
+
+  #argumentsOf(tool: string, n: number, note: string | undefined): object {
+    if (tool === "remember") return { patch: [{ op: "add", path: `/n${n}`, value: n }], why: "it matters" };
+    if (tool === "memorize") return { text: `note ${n}` };
+    if (tool === "recall") return { query: `note ${decimal(n)}` };
+    return { n, ...(note === undefined ? {} : { note }) };
   }
 
   acted({ tool, run, call, input }: Act): void {
@@ -79,6 +86,9 @@ export class Ledger {
       this.#engine.world.violated(`${run}: ${tool} (${call}) acted on what a person had changed`);
   }
 }
+
+/** Of one that is older, as often as not. */
+const decimal = (n: number): number => Math.ceil(n / 2);
 
 const isWarning = ({ reason }: EventOf<"approval.requested">): boolean => reason?.includes("may have run") === true;
 

@@ -1,12 +1,13 @@
 import type { Code } from "../../src/core/errors/codes.ts";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Delta } from "../../src/core/model/deltas.ts";
-import type { Provider } from "../../src/core/model/provider.ts";
+import type { GenerationContext, GenerationRequest, Provider } from "../../src/core/model/provider.ts";
 import type { Tool } from "../../src/core/ports/tool.ts";
 import { forbidden } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
 import { used } from "./money.ts";
 import type { Profile } from "./profile.ts";
+import { markOf, type Requests } from "./requests.ts";
 import type { Life, World } from "./world.ts";
 
 interface Parts {
@@ -14,6 +15,7 @@ interface Parts {
   readonly life: Life;
   readonly profile: Profile;
   readonly ledger: Ledger;
+  readonly requests: Requests;
   /** Of the configuration: later ones have other tools. */
   readonly number: number;
   readonly isCalm: () => boolean;
@@ -26,41 +28,52 @@ const parameters = { type: "object", properties: { n: { type: "number" }, note: 
 const mostRounds = 2;
 
 /** A model that streams text and calls in any interleaving, late, and sometimes not to the end. */
-export function modelOf(
-  { world, life, profile, ledger, number, isCalm }: Parts,
-  does: "calls" | "talks" = "calls",
-): Provider {
+export function modelOf({ world, life, profile, ledger, requests, number, isCalm }: Parts, name = "p0"): Provider {
   const { decisions } = world;
   return {
     capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
-    async *stream(request, { signal }) {
-      const rounds = request.messages.filter(({ role }) => role === "tool").length;
-      const wantsCalls = does === "calls" && (rounds === 0 || (rounds < mostRounds && decisions.chance(0.3)));
-      const calls = wantsCalls ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index)) : [];
-      const steps = interleaved([textOf(rounds), ...calls]);
-      for (const delta of [...steps, undefined]) {
-        if (decisions.chance(0.7)) await world.io(life, "model", decisions.below(400));
-        signal.throwIfAborted();
-        if (!isCalm() && decisions.chance(profile.providerFails))
-          throw new VenturiError("provider.stream", decisions.pick(failures), "planted");
-        if (delta !== undefined) yield [delta];
+    async *stream(request, context) {
+      const over = requests.begin(life.name, request, context);
+      try {
+        yield* answer(request, context);
+      } finally {
+        over();
       }
-      yield [
-        { type: "usage", usage: used },
-        { type: "done", finish: calls.length === 0 ? "stop" : "tool_calls" },
-      ];
     },
   };
 
+  /** Without tools there is nothing to call: summaries, and the agent of schedules. */
+  async function* answer({ tools }: GenerationRequest, { signal, round }: GenerationContext) {
+    const rounds = round - 1;
+    const wantsCalls = tools.length > 0 && (rounds === 0 || (rounds < mostRounds && decisions.chance(0.3)));
+    const calls = wantsCalls ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index)) : [];
+    const steps = interleaved([textOf(rounds), ...calls]);
+    for (const delta of [...steps, undefined]) {
+      if (decisions.chance(0.7)) await world.io(life, "model", decisions.below(400));
+      signal.throwIfAborted();
+      if (!isCalm() && decisions.chance(profile.providerFails))
+        throw new VenturiError("provider.stream", decisions.pick(failures), "planted");
+      if (delta !== undefined) yield [delta];
+    }
+    const finish = calls.length === 0 ? ("stop" as const) : ("tool_calls" as const);
+    yield [
+      { type: "usage" as const, usage: used },
+      { type: "done" as const, finish },
+    ];
+  }
+
   function textOf(round: number): Delta[] {
     const word = profile.guarded !== "none" && decisions.chance(0.3) ? pieces(forbidden) : [];
-    const texts = Array.from({ length: decisions.between(0, 3) }, (_, at) => `r${round}.${at} `);
+    const texts = Array.from({ length: decisions.between(0, 3) }, (_, at) => `r${round}.${at}${markOf(name)}`);
+    // A summary of nothing is none.
+    if (texts.length === 0 && profile.contextTokens > 0) texts.push(markOf(name));
     return [...texts, ...word].map((text) => ({ type: "text", text }));
   }
 
   /** Opened without arguments, then in fragments: what came in between once made a call run on arguments that nobody sent. */
   function callOf(index: number): Delta[] {
-    const name = decisions.pick([number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"]);
+    const some = [number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"];
+    const name = decisions.pick(profile.remembers ? [...some, "remember", "memorize", "recall"] : some);
     const note = profile.guarded !== "none" && decisions.chance(0.2) ? forbidden : undefined;
     const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name, note);
     const id = `c${index}`;
@@ -101,7 +114,7 @@ export function modelOf(
 }
 
 /** Tools whose true effects the ledger counts: an effect happens at a step of its own, between the request and the answer. */
-export function toolsOf({ world, life, ledger, number }: Parts): Tool[] {
+export function toolsOf({ world, life, profile, ledger, number }: Parts): Tool[] {
   const { decisions } = world;
   const make = (name: string, more: Partial<Tool>): Tool => ({
     name,
@@ -112,7 +125,7 @@ export function toolsOf({ world, life, ledger, number }: Parts): Tool[] {
       await world.io(life, `${name} is asked`, decisions.below(50));
       ledger.acted({ tool: name, run, call, input });
       await world.io(life, `${name} answers`, decisions.below(300));
-      return `${name} done`;
+      return profile.contextTokens === 0 ? `${name} done` : `${name} done${" and so on".repeat(60)}`;
     },
     ...more,
   });

@@ -1,4 +1,5 @@
 import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
+import type { Usage } from "../../src/core/model/usage.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import { noTelemetry } from "../../src/core/ports/telemetry.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
@@ -7,7 +8,6 @@ import type { Engine } from "./engine.ts";
 
 /** Each generation says that it used as much. */
 export const used = { inputTokens: 3, outputTokens: 5 };
-const perGeneration = used.inputTokens + used.outputTokens;
 
 /** One for all runs of a history. */
 export const budgetsOf = (tokens: number, log: Log): Budgets =>
@@ -18,11 +18,22 @@ export const budgetsOf = (tokens: number, log: Log): Budgets =>
     log,
   });
 
+/** Of generations, of the one that lost a race, and of summaries. */
+function tokensOf(event: RunEvent): number {
+  if (event.type === "context.compacted") return sumOf(event.usage);
+  if (event.type !== "generation.finished" && event.type !== "generation.failed") return 0;
+  return sumOf(event.usage) + sumOf(event.hedged?.usage);
+}
+
+const sumOf = (usage: Usage | undefined): number => (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+
 /** What the events say that was spent, beside what the journal has summed. */
 export class Spending {
   readonly #engine: Engine;
   readonly #open = new Set<string>();
   #tokens = 0;
+  /** Of one event: the estimate of a request that was given up is larger than what a model says. */
+  #most = used.inputTokens + used.outputTokens;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -33,10 +44,11 @@ export class Spending {
     const { world, profile } = this.#engine;
     if (isTerminal(event)) this.#open.delete(event.run);
     else this.#open.add(event.run);
-    if (event.type === "generation.finished" || event.type === "generation.failed")
-      this.#tokens += (event.usage?.inputTokens ?? 0) + (event.usage?.outputTokens ?? 0);
+    const tokens = tokensOf(event);
+    this.#tokens += tokens;
+    this.#most = Math.max(this.#most, tokens);
     if (profile.budget === 0) return;
-    if (this.#tokens > profile.budget + perGeneration * (this.#open.size + 1))
+    if (this.#tokens > profile.budget + this.#most * (this.#open.size + 1))
       world.violated(`${this.#tokens} tokens are spent of a budget of ${profile.budget}`);
   }
 

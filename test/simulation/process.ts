@@ -1,6 +1,7 @@
 import { Breakers } from "../../src/agent/run/breaker.ts";
 import { ContentStore } from "../../src/agent/run/content.ts";
 import { Members } from "../../src/agent/run/members.ts";
+import type { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { PipelineWork } from "../../src/core/ports/pipeline.ts";
 import { noStalls } from "../../src/core/ports/stalls.ts";
@@ -17,6 +18,8 @@ import { connect } from "./connection.ts";
 import { Deployment, type Rollout } from "./deployment.ts";
 import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
+import type { Recollection } from "./recollection.ts";
+import type { Requests } from "./requests.ts";
 import type { Timetable } from "./timetable.ts";
 import type { Life } from "./world.ts";
 
@@ -30,10 +33,18 @@ export interface Server {
   readonly stop: () => Promise<void>;
 }
 
+interface BootParts {
+  readonly ledger: Ledger;
+  readonly requests: Requests;
+  readonly recollection: Recollection;
+  readonly timetable: Timetable;
+  readonly rollout: Rollout;
+}
+
 /** A process of the service: everything between its sockets and its journal is the product's own code. */
 export function boot(
   engine: Engine,
-  { ledger, timetable, rollout }: { ledger: Ledger; timetable: Timetable; rollout: Rollout },
+  { ledger, requests, recollection, timetable, rollout }: BootParts,
   { slot, number }: { slot: number; number: number },
 ): Server {
   const { world, profile } = engine;
@@ -52,7 +63,8 @@ export function boot(
     telemetry: { logs: {} },
     guards: {},
   } as unknown as Config; // as much of it as is read
-  const deployment = new Deployment({ engine, ledger, life, log, config }, rollout.first);
+  const memories = recollection.serve({ life, clock, journal, runs: () => runs });
+  const deployment = new Deployment({ engine, ledger, requests, memory: memories, life, log, config }, rollout.first);
   engine.agentsOf.set(life.name, () => deployment.revisions.current.agents);
   const notHere = (): never => {
     throw new Error("no agent plays a tool here");
@@ -73,7 +85,9 @@ export function boot(
       writes,
       notHere,
     );
-  const memory = new HeldMemory(1_000_000_000);
+  const memory: HeldMemory = new HeldMemory(profile.memory, (error, tenant) =>
+    checkShare(engine, memory, { error, tenant }),
+  );
   const admission = new Admission({ activeRuns: 100, queue: 100, queueWait: 10_000, clock });
   const runs = new HostRuns(
     config,
@@ -100,6 +114,20 @@ export function boot(
   void opening();
   const stop = timetable.serve({ life, clock, log, journal, runs });
   return { slot, life, runs, memory, deployment, stop };
+}
+
+/** A tenant with less than its part of a process's memory is never refused, however much the others hold. */
+function checkShare(
+  { world, profile, coverage }: Engine,
+  memory: HeldMemory,
+  { error, tenant }: { error: VenturiError; tenant: string },
+): void {
+  coverage.count("refused for memory");
+  const others = [...memory.tenants.keys()].filter((other) => other !== tenant).length;
+  const wanted = Number(error.details?.value);
+  // One more than there are may come.
+  if (wanted <= profile.memory / (others + 2))
+    world.violated(`${tenant} is refused ${wanted} bytes of ${profile.memory}, which ${others} others share`);
 }
 
 function logOf({ world, coverage }: Engine, life: Life): Log {

@@ -1,3 +1,4 @@
+import { choices, type Routing } from "../../src/agent/run/definition.ts";
 import type { Decisions } from "./decisions.ts";
 
 /** What may happen in a history, and how often. Most histories leave most faults out (swarm testing). */
@@ -56,6 +57,18 @@ export interface Profile {
   readonly guarded: "none" | "block" | "ask";
   /** A second model takes over from one that fails. */
   readonly failover: boolean;
+  /** How one of two models is chosen, and when the other one is asked as well, ms; 0: never. */
+  readonly choose: Routing["choose"];
+  readonly sticky: boolean;
+  readonly hedgeAfter: number;
+  /** Tokens that a model can read, and what happens to a conversation with more; 0: any number. */
+  readonly contextTokens: number;
+  readonly compaction: "drop" | "summary";
+  /** The agent has a document, notes, and is told of them. */
+  readonly remembers: boolean;
+  readonly tenants: number;
+  /** Bytes that a process may hold for its callers. */
+  readonly memory: number;
 }
 
 const shares = [0, 0.02, 0.1, 0.3];
@@ -102,5 +115,13 @@ export function profileOf(decisions: Decisions): Profile {
     pauses: share(0.2),
     guarded: decisions.chance(0.15) ? decisions.pick(["block", "ask"] as const) : "none",
     failover: decisions.chance(0.2),
+    choose: decisions.chance(0.3) ? decisions.pick(choices) : "order",
+    sticky: decisions.chance(0.3),
+    hedgeAfter: decisions.chance(0.3) ? decisions.pick([100, 300, 1_000]) : 0,
+    contextTokens: decisions.chance(0.15) ? decisions.pick([600, 1_000, 2_000]) : 0,
+    compaction: decisions.chance(0.6) ? "summary" : "drop",
+    remembers: decisions.chance(0.12),
+    tenants: decisions.chance(0.25) ? 2 : 1,
+    memory: decisions.chance(0.1) ? decisions.pick([100, 200, 400]) : 1_000_000_000,
   };
 }

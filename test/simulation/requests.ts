@@ -1,0 +1,84 @@
+import { summaryIn } from "../../src/agent/state/folded.ts";
+import type { Message } from "../../src/core/model/messages.ts";
+import type { GenerationContext, GenerationRequest } from "../../src/core/model/provider.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
+import type { Engine } from "./engine.ts";
+
+/** What a model says, marked with its name. */
+export const markOf = (model: string): string => `@${model} `;
+const mark = /@(p\d) /g;
+/** What a client of a tenant says. */
+export const saidBy = (tenant: string): string => `go for ${tenant};`;
+const said = /go for (\w+);/g;
+
+/** What models are asked: nothing that is not stored, nothing of another tenant, and no call without its result. */
+export class Requests {
+  readonly #engine: Engine;
+  readonly #summaries = new Set<string>();
+  /** Generations under way, by process and run. */
+  readonly #open = new Map<string, Set<AbortSignal>>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    engine.onStored.push((event) => this.#stored(event));
+  }
+
+  #stored(event: RunEvent): void {
+    if (event.type !== "context.compacted") return;
+    this.#engine.coverage.count(event.summary === undefined ? "compacted" : "summarized");
+    if (event.summary !== undefined) this.#summaries.add(event.summary);
+  }
+
+  /** Returns what is called when its stream is over. */
+  begin(process: string, { messages }: GenerationRequest, { run, signal, tenant = "default" }: GenerationContext) {
+    const { world, profile, coverage } = this.#engine;
+    const say = (what: string) => world.violated(`${run}: ${what}`);
+    checkPairs(messages, say);
+    for (const message of messages) {
+      const summary = summaryIn(message);
+      if (summary !== undefined && !this.#summaries.has(summary))
+        say("a model is asked with a summary that is not stored");
+      for (const part of message.parts)
+        if (part.type === "text" && message.role === "user")
+          for (const [, whose] of part.text.matchAll(said))
+            if (whose !== tenant) say(`a model of ${tenant} is asked with what ${whose} has said`);
+    }
+    const key = `${process} ${run}`;
+    const open = this.#open.get(key) ?? new Set();
+    this.#open.set(key, open.add(signal));
+    const left = [...open].filter(({ aborted }) => !aborted).length;
+    const most = profile.hedgeAfter > 0 ? 2 : 1;
+    if (left === 2) coverage.count("hedged");
+    if (left > most) say(`${left} models are asked at once, and ${most} may be`);
+    return () => open.delete(signal);
+  }
+}
+
+/** Each result stands after its call, and no call is without one. */
+function checkPairs(messages: readonly Message[], say: (what: string) => void): void {
+  const open = new Set<string>();
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type === "tool_call") open.add(part.call);
+      if (part.type === "tool_result" && !open.delete(part.call))
+        say(`a model is asked with a result of ${part.call} without its call`);
+    }
+  for (const call of open) say(`a model is asked with the call ${call} without its result`);
+}
+
+/** What was said in a round was said by the model that the round names, also when two were asked. */
+export function checkSpeakers(events: readonly RunEvent[], say: (what: string) => void): void {
+  let model = "";
+  let text = "";
+  const check = () => {
+    for (const [, name] of text.matchAll(mark)) if (name !== model) say(`${name} has spoken in a round of ${model}`);
+    text = "";
+  };
+  for (const event of events) {
+    if (event.type === "text.delta") text += event.text;
+    if (event.type !== "round.started") continue;
+    check();
+    model = event.model.split("/")[0] ?? "";
+  }
+  check();
+}
