@@ -156,9 +156,10 @@ export async function history(
   if (world.violations.length === 0 && watcher !== undefined) {
     engine.calm = true;
     // An answer that is on its way may take 15 s, and so may its request.
-    const until = world.now + (profile.slow > 0 ? 40_000 : 8_000);
+    const known = world.now;
+    const until = known + (profile.slow > 0 ? 40_000 : 8_000);
     await world.run(() => world.now > until, world.steps + 20_000);
-    if (world.violations.length === 0) watcher.leave();
+    if (world.violations.length === 0) watcher.leave(known);
   }
   // Not always: it costs as many steps as the runs themselves.
   if (world.violations.length === 0 && decisions.chance(0.1)) await quiet(engine, servers);

@@ -80,8 +80,8 @@ export class Watcher {
       world.violated(`the feed told of ${type} of ${run} as news, which was over when it was opened`);
   }
 
-  /** Whatever began or ended since it was opened was told of, once the store has answered for some seconds. */
-  leave(): void {
+  /** Whatever began or ended from its opening to that time was told of: the store has answered for some seconds since. */
+  leave(until: number): void {
     const { engine } = this.#parts;
     const { world, coverage } = engine;
     this.#over = true;
@@ -89,12 +89,12 @@ export class Watcher {
     const session = this.#session;
     if (session === undefined || session.openedAt === Number.POSITIVE_INFINITY) return;
     for (const [run, at] of engine.startedAt) {
-      if (at <= session.openedAt || engine.isGone(run)) continue;
+      if (at <= session.openedAt || at > until || engine.isGone(run)) continue;
       coverage.count("start told by the feed");
       if (!session.started.has(run)) world.violated(`${run}: the feed did not tell of its start`);
     }
     for (const [run, at] of engine.endedAt) {
-      if (at <= session.openedAt || engine.isGone(run)) continue;
+      if (at <= session.openedAt || at > until || engine.isGone(run)) continue;
       coverage.count("end told by the feed");
       if (!session.ended.has(run)) world.violated(`${run}: the feed did not tell of its end`);
     }
