@@ -5,6 +5,7 @@ import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
 import { Spending } from "./money.ts";
 import type { Profile } from "./profile.ts";
+import { Queue } from "./queue.ts";
 import type { DiskJournal } from "./sqlite/store.ts";
 import { calmAt, epoch, type World } from "./world.ts";
 
@@ -60,6 +61,7 @@ export class Engine {
     };
     const clock = { now: () => Math.floor(world.now), monotonic: () => world.now, after: never, turn: never };
     this.sqlite = options.sqlite;
+    this.#queue = new Queue(this);
     this.inner = options.sqlite ?? new MemoryJournal({ clock, keep: 1_000_000, lease: options.lease ?? storeLease });
   }
 
@@ -170,8 +172,12 @@ export class Engine {
     const { run, existing } = enqueued;
     if (existing && this.isGone(run)) this.coverage.count("start repeated after the removal");
     this.#accepted.add(run);
-    this.#claimed(claimIn(enqueued));
+    const claims = claimIn(enqueued);
+    if (!existing && claims.length === 0) this.#queue.entered(run);
+    this.#claimed(claims);
   }
+
+  readonly #queue: Queue;
 
   readonly #gone = new Set<string>();
   isGone(run: string): boolean {
@@ -254,6 +260,7 @@ export class Engine {
       claims.push({ run, epoch, worker, head });
       this.world.note(`store: ${worker} owns ${run}, epoch ${epoch}, from ${head}`);
       if (epoch > 1) this.coverage.count("takeover");
+      if (epoch === 1) this.#queue.begun(run);
       if (this.agentsOf.get(worker)?.().has(request.agent) === false && !this.cancelled.has(run))
         this.world.violated(`${worker} has claimed ${run}, whose agent ${request.agent} it does not have`);
       if (request.session !== undefined) this.#enter(`${tenant} ${request.session}`, run);
@@ -379,7 +386,7 @@ const removes = ([options]: readonly unknown[], run: string): boolean =>
 
 export const storeLease = 10_000;
 const nothing = () => {};
-const isPlain = ({ slow, refused, lost, late, twice, fullDisk, crashes, drains }: Profile): boolean =>
+export const isPlain = ({ slow, refused, lost, late, twice, fullDisk, crashes, drains }: Profile): boolean =>
   slow + refused + lost + late + twice + fullDisk + crashes + drains === 0;
 const claimIn = (enqueued: unknown): readonly Claim[] => {
   const { claim } = enqueued as { claim?: Claim };

@@ -1,4 +1,5 @@
 import { registerHooks } from "node:module";
+import { conversationMutants } from "./conversation-mutants.ts";
 import { serviceMutants } from "./service-mutants.ts";
 
 export interface Mutant {
@@ -12,6 +13,7 @@ export interface Mutant {
 /** Faults planted into the product on purpose, by name. Each has to be found. */
 export const mutants: Readonly<Record<string, Mutant>> = {
   ...serviceMutants,
+  ...conversationMutants,
   "an append is not fenced by its epoch": {
     file: "plugins/memory/journal.js",
     from: 'stored.state === "running" && stored.epoch === ownership.epoch && stored.events.length === head',

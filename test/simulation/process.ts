@@ -59,7 +59,7 @@ export function boot(
   const breakers = new Breakers(clock);
   const members = new Members(clock);
   const config = {
-    limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
+    limits: { activeRuns: profile.activeRuns, metadata: 8_192, body: 1_000_000 },
     telemetry: { logs: {} },
     guards: {},
   } as unknown as Config; // as much of it as is read
@@ -88,7 +88,7 @@ export function boot(
   const memory: HeldMemory = new HeldMemory(profile.memory, (error, tenant) =>
     checkShare(engine, memory, { error, tenant }),
   );
-  const admission = new Admission({ activeRuns: 100, queue: 100, queueWait: 10_000, clock });
+  const admission = new Admission({ activeRuns: profile.activeRuns, queue: 100, queueWait: 10_000, clock });
   const runs = new HostRuns(
     config,
     journal,

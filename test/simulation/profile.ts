@@ -67,6 +67,10 @@ export interface Profile {
   /** The agent has a document, notes, and is told of them. */
   readonly remembers: boolean;
   readonly tenants: number;
+  /** Runs that a process executes at once. */
+  readonly activeRuns: number;
+  /** Schedules of another tenant, due at the same times. */
+  readonly crowd: number;
   /** Bytes that a process may hold for its callers. */
   readonly memory: number;
 }
@@ -122,6 +126,8 @@ export function profileOf(decisions: Decisions): Profile {
     compaction: decisions.chance(0.6) ? "summary" : "drop",
     remembers: decisions.chance(0.12),
     tenants: decisions.chance(0.25) ? 2 : 1,
+    activeRuns: decisions.chance(0.15) ? decisions.between(1, 4) : 100,
+    crowd: decisions.chance(0.2) ? 9 : 0,
     memory: decisions.chance(0.1) ? decisions.pick([100, 200, 400]) : 1_000_000_000,
   };
 }

@@ -10,9 +10,12 @@ import type { Clock } from "../../src/core/ports/clock.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Runs } from "../../src/core/ports/runs.ts";
 import type { RunRow } from "../../src/core/run/run-row.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, isPlain } from "./engine.ts";
 import type { Profile } from "./profile.ts";
 import { epoch, type Life } from "./world.ts";
+
+/** Schedules that a process looks at together. */
+const atOnce = 8;
 
 /** A time of the schedule, ms, and the last one that is looked at. */
 const every = 10_000;
@@ -33,6 +36,8 @@ interface TimeParts {
 export class Timetable {
   readonly #engine: Engine;
   #options: ScheduleOptions | undefined;
+  /** All schedules by name; those of another tenant come before the one that is looked at. */
+  readonly #config: Record<string, ScheduleOptions> = {};
   #webhook: WebhookOptions | undefined;
   /** Runs by the time they were started for. */
   readonly #started = new Map<number, Set<string>>();
@@ -46,9 +51,12 @@ export class Timetable {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    const { schedule: overlap, webhook } = engine.profile;
+    const { schedule: overlap, webhook, crowd } = engine.profile;
     const timing = { cron: "*/10 * * * * *", catchUp: "10m", agent: "clockwork", input: "tick" };
     this.#options = overlap === "none" ? undefined : ScheduleOptions.parse({ ...timing, overlap });
+    for (let number = 0; number < crowd && overlap !== "none"; number++)
+      this.#config[`crowd${number}`] = ScheduleOptions.parse({ ...timing, overlap, tenant: "crowd" });
+    if (this.#options !== undefined) this.#config.tick = this.#options;
     this.#webhook = webhook
       ? WebhookOptions.parse({
           url: "https://receiver.example/venturi",
@@ -71,7 +79,7 @@ export class Timetable {
     if (values === undefined) throw new Error("the store has key values");
     const shared = { clock, log, journal, values, runs: () => runs };
     const noted = this.#notesStarts(life, runs);
-    const scheduler = this.#options && new Scheduler({ ...shared, runs: () => noted, config: { tick: this.#options } });
+    const scheduler = this.#options && new Scheduler({ ...shared, runs: () => noted, config: this.#config });
     const webhooks =
       this.#webhook &&
       new Webhooks({
@@ -93,8 +101,13 @@ export class Timetable {
   #notesStarts(life: Life, runs: Runs): Runs {
     const engine = this.#engine;
     const known = new Map<string, number>();
+    const begun = new Map<number, Set<string>>();
     const start: Runs["start"] = async (request, options) => {
       const time = timeOf(request.metadata);
+      const name = String(request.metadata?.schedule);
+      begun.set(time, (begun.get(time) ?? new Set()).add(name));
+      if (name !== "tick") return runs.start(request, options);
+      this.#inTurn(begun.get(time) ?? new Set(), `${life.name} begins the time ${time - epoch} ms`);
       for (const [run, earlier] of known)
         if (earlier < time && this.#options?.overlap !== "cancel" && !engine.isEnded(run))
           engine.world.violated(
@@ -113,10 +126,21 @@ export class Timetable {
     });
   }
 
+  /** Where nothing goes wrong and nothing has to wait, one tenant's schedules do not hold up another's. */
+  #inTurn(begun: ReadonlySet<string>, what: string): void {
+    const { world, profile } = this.#engine;
+    if (!isPlain(profile) || profile.schedule === "queue") return;
+    if (begun.size > atOnce) world.violated(`${what} after ${begun.size - 1} schedules of another tenant`);
+  }
+
   #enqueued({ key, request }: Enqueue, { run, existing }: { run: string; existing: boolean }): void {
     if (this.#told && !existing) this.#toTell.add(run);
     const time = timeOf(request.metadata);
     if (Number.isNaN(time)) return;
+    if (request.metadata?.schedule !== "tick") {
+      this.#scheduled.add(run);
+      return;
+    }
     const runs = this.#started.get(time) ?? new Set();
     this.#started.set(time, runs.add(run));
     this.#scheduled.add(run);
@@ -134,7 +158,7 @@ export class Timetable {
   }
 
   #kept(space: string, { key, value }: { key: string; value: string }): void {
-    if (space === "schedule-states") {
+    if (space === "schedule-states" && key === "default/tick") {
       const { since, starts } = JSON.parse(value) as ScheduleState; // written from one
       this.#since = Math.min(this.#since, since);
       for (const start of starts) if (start.run === undefined) this.#settled.set(start.time, start);

@@ -1,0 +1,65 @@
+import type { Mutant } from "./mutants.ts";
+
+/** Planted into what models are asked and told, what is remembered, and what tenants share. */
+export const conversationMutants: Readonly<Record<string, Mutant>> = {
+  "a summary is used before it is stored": {
+    file: "src/agent/model/conversation.js",
+    from: 'await run.step({ type: "context.compacted", dropped, range, ...made });',
+    to: 'run.emit({ type: "context.compacted", dropped, range, ...made });',
+  },
+  "a conversation is cut between a call and its result": {
+    file: "src/agent/model/compact.js",
+    from: 'message.role === "user" && messages[index - 1]?.role !== "user" ? [index] : []',
+    to: "[index]",
+  },
+  "a summary is asked for without the tenant": {
+    file: "src/agent/model/generation-context.js",
+    from: "...(tenant === undefined ? {} : { tenant }),",
+    to: "",
+  },
+  "the other model of a hedge speaks in the first one's name": {
+    file: "src/agent/model/generation.js",
+    from: "begin(run, { ...attempt, skipped: [], reason });",
+    to: "",
+  },
+  "the model that lost a race is not billed": {
+    file: "src/core/journal/money.js",
+    from: "...(hedged?.usage === undefined",
+    to: "...(true",
+  },
+  "a repeated call changes its document again": {
+    file: "src/core/ports/documents.js",
+    from: "if (before !== undefined && known !== undefined)",
+    to: "if (false)",
+  },
+  "a document is written over": {
+    file: "plugins/memory/key-values.js",
+    from: "if ((entries.get(key)?.version ?? 0) !== version)",
+    to: 'if (space !== "memory" && (entries.get(key)?.version ?? 0) !== version)',
+  },
+  "a repeated call notes again": {
+    file: "plugins/memorize/index.js",
+    from: "noteOfCall(context.idempotencyKey)",
+    to: "noteOfCall(`${context.idempotencyKey} ${clock.now()}`)",
+  },
+  "tenants share their sessions of one name": {
+    file: "src/host/runs/sessions.js",
+    from: "JSON.stringify([turn.tenant, turn.session])",
+    to: "JSON.stringify([turn.session])",
+  },
+  "a tenant is refused its share of the memory": {
+    file: "src/host/memory/held-memory.js",
+    from: "if (own + bytes <= share)",
+    to: "if (false)",
+  },
+  "the youngest run is claimed first": {
+    file: "plugins/memory/journal.js",
+    from: "for (const stored of this.#table.open.values()) {\n            if (claims.length >= limit)",
+    to: "for (const stored of [...this.#table.open.values()].reverse()) {\n            if (claims.length >= limit)",
+  },
+  "a tenant's schedules are started before anyone else's": {
+    file: "plugins/channel-time/scheduler.js",
+    from: "before.set(tenant, turn + 1);",
+    to: "",
+  },
+};
