@@ -24,8 +24,8 @@ export const conversationMutants: Readonly<Record<string, Mutant>> = {
   },
   "the model that lost a race is not billed": {
     file: "src/core/journal/money.js",
-    from: "...(hedged?.usage === undefined",
-    to: "...(true",
+    from: "if (hedged?.usage !== undefined)",
+    to: "if (false)",
   },
   "a repeated call changes its document again": {
     file: "src/core/ports/documents.js",

@@ -4,7 +4,7 @@ import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
 import { Spending } from "./money.ts";
-import type { Profile } from "./profile.ts";
+import { isReliable, type Profile } from "./profile.ts";
 import { Queue } from "./queue.ts";
 import type { DiskJournal } from "./sqlite/store.ts";
 import { calmAt, epoch, type World } from "./world.ts";
@@ -386,8 +386,7 @@ const removes = ([options]: readonly unknown[], run: string): boolean =>
 
 export const storeLease = 10_000;
 const nothing = () => {};
-export const isPlain = ({ slow, refused, lost, late, twice, fullDisk, crashes, drains }: Profile): boolean =>
-  slow + refused + lost + late + twice + fullDisk + crashes + drains === 0;
+const isPlain = (profile: Profile): boolean => isReliable(profile) && profile.crashes + profile.drains === 0;
 const claimIn = (enqueued: unknown): readonly Claim[] => {
   const { claim } = enqueued as { claim?: Claim };
   return claim === undefined ? [] : [claim];

@@ -24,6 +24,7 @@ interface Parts {
 const failures: readonly Code[] = ["unavailable", "llm_error", "rate_limited", "stream_error", "idle_timeout"];
 /** One object: what is made of a schema is kept with it. */
 const parameters = { type: "object", properties: { n: { type: "number" }, note: { type: "string" } } };
+const memories = ["remember", "memorize", "remember", "memorize", "recall"];
 /** Rounds with calls before the model answers. */
 const mostRounds = 2;
 
@@ -73,7 +74,7 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
   /** Opened without arguments, then in fragments: what came in between once made a call run on arguments that nobody sent. */
   function callOf(index: number): Delta[] {
     const some = [number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"];
-    const name = decisions.pick(profile.remembers ? [...some, "remember", "memorize", "recall"] : some);
+    const name = decisions.pick(profile.remembers ? [...some, ...memories] : some);
     const note = profile.guarded !== "none" && decisions.chance(0.2) ? forbidden : undefined;
     const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name, note);
     const id = `c${index}`;

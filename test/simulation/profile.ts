@@ -75,12 +75,17 @@ export interface Profile {
   readonly memory: number;
 }
 
+/** The store does what it is asked, in its time. */
+export const isReliable = ({ slow, refused, lost, late, twice, fullDisk }: Profile): boolean =>
+  slow + refused + lost + late + twice + fullDisk === 0;
+
 const shares = [0, 0.02, 0.1, 0.3];
 
 export function profileOf(decisions: Decisions): Profile {
   const share = (often: number) => (decisions.chance(often) ? decisions.pick(shares) : 0);
   // What a process hands over before the others have seen it is what a feed misses.
   const watched = decisions.chance(0.15);
+  const remembers = decisions.chance(0.12);
   return {
     runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
     workers: decisions.between(1, 3),
@@ -92,7 +97,8 @@ export function profileOf(decisions: Decisions): Profile {
     twice: share(0.3),
     hintLost: decisions.chance(0.3) ? decisions.pick([0, 0.3, 1]) : 0,
     fullDisk: decisions.chance(0.1) ? decisions.between(0, 40_000) : 0,
-    crashes: decisions.chance(0.6) ? decisions.between(0, 3) : 0,
+    // What a call has stored is found again when it is repeated.
+    crashes: decisions.chance(0.6) ? decisions.between(0, remembers ? 6 : 3) : 0,
     drains: decisions.chance(watched ? 0.7 : 0.2) ? decisions.between(0, 2) : 0,
     skew: decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
     providerFails: share(0.3),
@@ -124,10 +130,10 @@ export function profileOf(decisions: Decisions): Profile {
     hedgeAfter: decisions.chance(0.3) ? decisions.pick([100, 300, 1_000]) : 0,
     contextTokens: decisions.chance(0.15) ? decisions.pick([600, 1_000, 2_000]) : 0,
     compaction: decisions.chance(0.6) ? "summary" : "drop",
-    remembers: decisions.chance(0.12),
+    remembers,
     tenants: decisions.chance(0.25) ? 2 : 1,
     activeRuns: decisions.chance(0.15) ? decisions.between(1, 4) : 100,
-    crowd: decisions.chance(0.2) ? 9 : 0,
+    crowd: decisions.chance(0.3) ? 9 : 0,
     memory: decisions.chance(0.1) ? decisions.pick([100, 200, 400]) : 1_000_000_000,
   };
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "./engine.ts";
-import { isPlain } from "./engine.ts";
+import { isReliable } from "./profile.ts";
 
 /** Runs that wait to be claimed. Nobody waits longer than what came before explains, whoever else has how many. */
 export class Queue {
@@ -12,7 +12,7 @@ export class Queue {
     this.#engine = engine;
     const { profile } = engine;
     // There a run may have to wait for another one, for somebody, or for a process that has its agent.
-    this.#isWatched = isPlain(profile) && profile.hintLost === 0 && !profile.session && !profile.reloads;
+    this.#isWatched = isReliable(profile) && profile.hintLost === 0 && !profile.session && !profile.reloads;
   }
 
   entered(run: string): void {
@@ -28,7 +28,7 @@ export class Queue {
       this.#waiting.set(other, overtaken + 1);
       coverage.count("overtaken in the queue");
       // Each place may be given once to what comes at that moment, before the queue is looked at again.
-      if (overtaken >= 2 * profile.workers * profile.activeRuns)
+      if (overtaken >= profile.workers * profile.activeRuns)
         world.violated(`${other} waits in the queue while ${overtaken + 1} younger ones were begun, ${run} the last`);
     }
     if (!isNew) coverage.count("begun from the queue");

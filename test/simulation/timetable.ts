@@ -10,8 +10,8 @@ import type { Clock } from "../../src/core/ports/clock.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Runs } from "../../src/core/ports/runs.ts";
 import type { RunRow } from "../../src/core/run/run-row.ts";
-import { type Engine, isPlain } from "./engine.ts";
-import type { Profile } from "./profile.ts";
+import type { Engine } from "./engine.ts";
+import { isReliable, type Profile } from "./profile.ts";
 import { epoch, type Life } from "./world.ts";
 
 /** Schedules that a process looks at together. */
@@ -129,7 +129,7 @@ export class Timetable {
   /** Where nothing goes wrong and nothing has to wait, one tenant's schedules do not hold up another's. */
   #inTurn(begun: ReadonlySet<string>, what: string): void {
     const { world, profile } = this.#engine;
-    if (!isPlain(profile) || profile.schedule === "queue") return;
+    if (!isReliable(profile) || profile.schedule === "queue") return;
     if (begun.size > atOnce) world.violated(`${what} after ${begun.size - 1} schedules of another tenant`);
   }
 

@@ -1,9 +1,10 @@
 import type { Chance } from "../../src/core/ports/chance.ts";
 import type { Clock } from "../../src/core/ports/clock.ts";
 import type { Decisions } from "./decisions.ts";
+import { Heap } from "./heap.ts";
 
 /** Something that completes later: an answer of the store, a chunk, a timer. */
-interface Item {
+export interface Item {
   readonly id: number;
   readonly at: number;
   readonly life: Life | undefined;
@@ -258,48 +259,3 @@ const runOut = (process as unknown as { _tickCallback: () => void })._tickCallba
 /** The same from within a promise: microtasks run out before a tick; what a tick starts runs out before the next one. */
 const settled = (): Promise<void> =>
   new Promise((resolve) => process.nextTick(() => queueMicrotask(() => process.nextTick(resolve))));
-
-/** A binary heap by time, then by age. */
-class Heap {
-  readonly #items: Item[] = [];
-
-  get first(): Item | undefined {
-    return this.#items[0];
-  }
-
-  push(item: Item): void {
-    const items = this.#items;
-    let at = items.push(item) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const above = items[parent];
-      if (above === undefined || !before(item, above)) break;
-      items[at] = above;
-      at = parent;
-    }
-    items[at] = item;
-  }
-
-  pop(): void {
-    const items = this.#items;
-    const last = items.pop();
-    if (last === undefined || items.length === 0) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      let below = items[child];
-      if (below === undefined) break;
-      const other = items[child + 1];
-      if (other !== undefined && before(other, below)) {
-        child += 1;
-        below = other;
-      }
-      if (!before(below, last)) break;
-      items[at] = below;
-      at = child;
-    }
-    items[at] = last;
-  }
-}
-
-const before = (left: Item, right: Item): boolean => left.at < right.at || (left.at === right.at && left.id < right.id);
