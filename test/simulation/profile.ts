@@ -86,6 +86,8 @@ export function profileOf(decisions: Decisions): Profile {
   // What a process hands over before the others have seen it is what a feed misses.
   const watched = decisions.chance(0.15);
   const remembers = decisions.chance(0.12);
+  // Somebody has to take it from somebody.
+  const isShort = decisions.chance(0.1);
   return {
     runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
     workers: decisions.between(1, 3),
@@ -131,9 +133,9 @@ export function profileOf(decisions: Decisions): Profile {
     contextTokens: decisions.chance(0.15) ? decisions.pick([600, 1_000, 2_000]) : 0,
     compaction: decisions.chance(0.6) ? "summary" : "drop",
     remembers,
-    tenants: decisions.chance(0.25) ? 2 : 1,
+    tenants: isShort || decisions.chance(0.25) ? 2 : 1,
     activeRuns: decisions.chance(0.15) ? decisions.between(1, 4) : 100,
     crowd: decisions.chance(0.3) ? 9 : 0,
-    memory: decisions.chance(0.1) ? decisions.pick([100, 200, 400]) : 1_000_000_000,
+    memory: isShort ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
   };
 }
