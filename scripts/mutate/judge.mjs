@@ -35,7 +35,10 @@ export class Judge {
       if (!statics && known?.status !== "survived") this.#kept.set(mutant.key, { status: "static" });
       return statics && this.#isNew(known, this.#neighbours(mutant));
     }
-    if (this.#reach.of(mutant.id).length > 0) return this.#isNew(known, this.#testsFor(mutant));
+    if (this.#reach.of(mutant.id).length > 0) {
+      if (known?.status === "uncovered") this.#kept.forget(mutant.key);
+      return this.#isNew(known, this.#testsFor(mutant));
+    }
     this.#kept.set(mutant.key, { status: "uncovered" });
     return false;
   }

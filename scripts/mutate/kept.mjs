@@ -19,6 +19,10 @@ export class Kept {
     this.#results[key] = result;
   }
 
+  forget(key) {
+    delete this.#results[key];
+  }
+
   save() {
     mkdirSync(dirname(this.#file), { recursive: true });
     writeFileSync(this.#file, JSON.stringify(this.#results));
