@@ -72,11 +72,14 @@ say(`${open.length} to run`);
 let run = 0;
 await Promise.all(Array.from({ length: jobs }, () => work(new Runner(root))));
 kept.save();
-if (options.list) for (const { text } of survivorsOf(chosen, kept)) console.log(text);
-say(`${run} mutants run now`);
-const table = scoreOf(chosen, kept);
+// Stopped early: the part of the sample that was reached is a sample, too.
+const reached = chosen.slice(0, open.length === 0 ? chosen.length : chosen.indexOf(open.at(-1)));
+const survivors = survivorsOf(reached, kept);
+if (options.list) for (const { text } of survivors) console.log(text);
+say(`${run} mutants run now, ${open.length} left`);
+const table = scoreOf(reached, kept);
 console.table(table);
-if (options.record) record("test/mutation.json", { table, survivors: survivorsOf(chosen, kept), options });
+if (options.record) record("test/mutation.json", { table, survivors, options });
 
 async function work(runner) {
   while (performance.now() < stop) {
