@@ -51,6 +51,10 @@ export function totalsCases(bench: JournalBench): void {
       const random = randomFrom(7);
       for (let count = 0; count < 25; count++) await ended(journal, tenant, random);
       await claimed(journal, { tenant });
+      for (const query of [{ since: 1e300 }, { until: -1e300 }, { since: 5.5, until: 5 }, { since: 1e300, until: 7 }])
+        assert.equal((await journal.totals({ tenant, ...query }, "day")).all.runs, 0);
+      for (const query of [{ since: -1e300 }, { until: 1e300 }, { since: 0.5, until: 1e15 + 0.5 }])
+        assert.equal((await journal.totals({ tenant, ...query }, "day")).all.runs, 25);
       for (const query of [
         {},
         { agent: "a" },

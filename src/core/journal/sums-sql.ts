@@ -4,9 +4,9 @@ import {
   asksUnended,
   barsFrom,
   barsOver,
+  boundsIn,
   dayMs,
   dayName,
-  forever,
   type Grouping,
   inOrder,
   middleOf,
@@ -133,9 +133,8 @@ interface Statement {
 /** When the first and last run were created: one index lookup per group. */
 function boundsOf(engine: SumsEngine, query: ListQuery): Statement {
   const conditions = new Conditions(engine, query);
-  const { since, until } = query;
-  const from = conditions.add(since === undefined ? 0 : Math.max(0, Math.ceil(since)));
-  const to = conditions.add(until === undefined ? forever : Math.min(forever, Math.ceil(until)));
+  const bounds = boundsIn(query);
+  const [from, to] = [conditions.add(bounds.from), conditions.add(bounds.to)];
   const edge = (which: string) => `(SELECT ${which}(c.at) FROM ${engine.schema}sums c
     WHERE c.grp = g.id AND c.span = 1 AND c.at >= CAST(${from} AS bigint) AND c.at < CAST(${to} AS bigint))`;
   const text = `SELECT min(first) AS first, max(last) AS last FROM (

@@ -99,8 +99,14 @@ export interface Stretch {
 
 export const forever = Number.MAX_SAFE_INTEGER;
 
+/** The query's time in whole ms that every engine can store. */
+export function boundsIn({ since = 0, until = forever }: ListQuery): { readonly from: number; readonly to: number } {
+  const within = (at: number) => Math.min(forever, Math.max(0, Math.ceil(at)));
+  return { from: within(since), to: within(until) };
+}
+
 /** `widest`: maximum width of the intervals. */
-export function stretches({ since, until }: ListQuery, widest: number): Stretch[] {
+export function stretches(query: ListQuery, widest: number): Stretch[] {
   const cover = (from: number, to: number, level: number): Stretch[] => {
     if (from >= to) return [];
     const span = spans[level] ?? 1;
@@ -109,8 +115,7 @@ export function stretches({ since, until }: ListQuery, widest: number): Stretch[
     if (first >= end) return cover(from, to, level - 1);
     return [...cover(from, first, level - 1), { span, from: first, to: end }, ...cover(end, to, level - 1)];
   };
-  const from = since === undefined ? 0 : Math.max(0, Math.ceil(since));
-  const to = until === undefined ? forever : Math.min(forever, Math.ceil(until));
+  const { from, to } = boundsIn(query);
   return cover(
     from,
     to,
