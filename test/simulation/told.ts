@@ -24,7 +24,9 @@ const needs: Partial<Record<Cause, (profile: Profile) => boolean>> = {
 };
 
 /** `why` of each run that has ended: its parts are the run's time, and its cause is something that happened. */
-export function checkTold({ world, events, profile, cancelled, coverage }: Engine): void {
+export function checkTold({ world, events, profile: drawn, cancelled, coverage, sqlite }: Engine): void {
+  // A loss of power ends every process of the machine.
+  const profile = sqlite === undefined ? drawn : { ...drawn, crashes: drawn.crashes + 1 };
   for (const [run, stored] of events) {
     const last = stored.at(-1);
     if (last === undefined || !isTerminal(last)) continue;
