@@ -73,7 +73,8 @@ let run = 0;
 await Promise.all(Array.from({ length: jobs }, () => work(new Runner(root))));
 kept.save();
 // Stopped early: the part of the sample that was reached is a sample, too.
-const reached = chosen.slice(0, open.length === 0 ? chosen.length : chosen.indexOf(open.at(-1)));
+const next = open.findLast(({ key }) => kept.get(key) === undefined);
+const reached = next === undefined ? chosen : chosen.slice(0, chosen.indexOf(next));
 const survivors = survivorsOf(reached, kept);
 if (options.list) for (const { text } of survivors) console.log(text);
 say(`${run} mutants run now, ${open.length} left`);
