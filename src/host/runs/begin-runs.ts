@@ -125,6 +125,7 @@ export class BeginRuns {
         const known = options.key === undefined ? undefined : await journal.get(forked);
         if (known?.request.fork?.run !== run) throw thrown;
       });
+      this.#parts.executor.look();
       return { run: forked };
     } finally {
       held.release();

@@ -143,6 +143,11 @@ export class Executor {
     if (paced) this.#gates.set(run, new BackpressureGate());
   }
 
+  /** Claims what is ready now: engines announce no restored runs, and the next poll may be a second away. */
+  look(): void {
+    this.#worker.look();
+  }
+
   /** Executes a run that was claimed when stored. `held`: memory of its request, charged to the run until it ends here. */
   offer(claim: Claim, held: Charge | undefined): void {
     if (held !== undefined) this.#held.set(claim.ownership.run, held);
