@@ -53,7 +53,7 @@ export const conversationMutants: Readonly<Record<string, Mutant>> = {
     to: "if (false)",
   },
   "the youngest run is claimed first": {
-    file: "plugins/memory/journal.js",
+    file: "plugins/memory/claims.js",
     from: "for (const stored of this.#table.open.values()) {\n            if (claims.length >= limit)",
     to: "for (const stored of [...this.#table.open.values()].reverse()) {\n            if (claims.length >= limit)",
   },
