@@ -15,7 +15,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   ...serviceMutants,
   ...conversationMutants,
   "an append is not fenced by its epoch": {
-    file: "plugins/memory/journal.js",
+    file: "plugins/memory/run.js",
     from: 'stored.state === "running" && stored.epoch === ownership.epoch && stored.events.length === head',
     to: "stored.events.length === head",
   },
@@ -46,12 +46,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     store: "sqlite",
   },
   "a lease never expires": {
-    file: "plugins/memory/journal.js",
-    from: "Math.abs(this.#clock.now() - time) > this.lease",
+    file: "plugins/memory/claims.js",
+    from: "Math.abs(this.#clock.now() - time) > this.#lease",
     to: "false",
   },
   "runs of a session are claimed together": {
-    file: "plugins/memory/journal.js",
+    file: "plugins/memory/claims.js",
     from: "const first = session === undefined || !sessions.has(session);",
     to: "const first = true;",
   },
@@ -71,12 +71,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "",
   },
   "a park does not look for newer signals": {
-    file: "plugins/memory/journal.js",
+    file: "plugins/memory/run.js",
     from: "stored.signals.length > (item.seenSignals ?? 0)",
     to: "false",
   },
   "a parked run is not woken in time": {
-    file: "plugins/memory/journal.js",
+    file: "plugins/memory/claims.js",
     from: "stored.wakeAt !== undefined && stored.wakeAt <= this.#clock.now()",
     to: "false",
   },
@@ -196,7 +196,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "",
   },
   "a parked run leaves its session": {
-    file: "plugins/memory/journal.js",
+    file: "plugins/memory/claims.js",
     from: "if (session !== undefined)\n                sessions.add(session);",
     to: 'if (session !== undefined && stored.state !== "waiting")\n                sessions.add(session);',
   },
