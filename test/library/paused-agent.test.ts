@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import { type AnyAgent, agent, type RunEvent, sqlite, tool } from "venturi";
 import { z } from "zod";
@@ -139,6 +140,8 @@ describe("a paused agent", function () {
     const run = await venturi.start(worker, "Go");
     await begun;
     await run.pause();
+    // The worker reads the signal after it is stored; no event tells when.
+    await setTimeout(1_000);
     end();
     await until(run.events(), "run.paused");
     for (let wakes = 1; wakes <= 8; wakes++) {
