@@ -64,4 +64,42 @@ describe("what a run adds to its session", () => {
     const second = await run({ model: script(), tools, session: sessionOf(first) });
     expect(second.of("tool_call.ready")[0]?.call).to.equal("call_0_2");
   });
+
+  describe("keeps calls and results in pairs", () => {
+    const call = (id: string): Message["parts"][number] => ({
+      type: "tool_call",
+      call: id,
+      name: "look",
+      arguments: {},
+    });
+    const result = (id: string, output = "seen"): Message["parts"][number] => {
+      return { type: "tool_result", call: id, name: "look", ok: true, output };
+    };
+    const said = (...parts: Message["parts"]): Message => ({ role: "assistant", parts });
+    const got = (...parts: Message["parts"]): Message => ({ role: "tool", parts });
+    const ask: Message = { role: "user", parts: [{ type: "text", text: "go" }] };
+
+    it("when two turns have a call of one id: the later pair stays", () => {
+      const session = [ask, said(call("c0"), call("c1")), got(result("c0", "old"), result("c1")), ask];
+      const later = [said(call("c0")), got(result("c0", "new"))];
+      expect(continuedBy([...session, ...later], [ask])).to.deep.equal([
+        ...[ask, said(call("c1")), got(result("c1")), ask],
+        ...later,
+      ]);
+      expect(continuedBy(session, later), "the client's").to.deep.equal([
+        ...[ask, said(call("c1")), got(result("c1")), ask],
+      ]);
+    });
+
+    it("when the turn with the call is gone", () => {
+      expect(continuedBy([got(result("c0")), said({ type: "text", text: "so" })], [ask])).to.deep.equal([
+        said({ type: "text", text: "so" }),
+      ]);
+    });
+
+    it("when a later call of the same id has no result", () => {
+      const pair = [said(call("c0")), got(result("c0"))];
+      expect(continuedBy([...pair, ask, said(call("c0"))], [ask])).to.deep.equal([...pair, ask]);
+    });
+  });
 });

@@ -36,22 +36,26 @@ function remembered(message: Message, state: RunState, open: ReadonlySet<string>
 }
 
 /**
- * The session as continued by a run with this input. Of the calls left to the client, only those with results stay, with the
- * reasoning that led to them; vendors refuse unanswered calls. A call the client repeats counts at its new position.
+ * The session as continued by a run with this input. Calls and results stay in pairs, with the reasoning that led to them; vendors refuse
+ * one without the other, and an id twice. Of the calls left to the client only those with results stay. A pair that the client repeats counts at its
+ * new position.
  */
 export function continuedBy(session: readonly Message[], input: readonly Message[]): Message[] {
-  const answered = new Set<string>();
-  const last = new Map<string, Message>();
-  for (const message of [...session, ...input]) {
-    for (const part of message.parts) {
-      if (part.type === "tool_result") answered.add(part.call);
-      else if (part.type === "tool_call") last.set(part.call, message);
+  const open = new Map<string, Part>();
+  const pairs = new Map<string, readonly Part[]>();
+  for (const { parts } of [...session, ...input]) {
+    for (const part of parts) {
+      if (part.type === "tool_call") open.set(part.call, part);
+      if (part.type !== "tool_result") continue;
+      const call = open.get(part.call);
+      if (call !== undefined) pairs.set(part.call, [call, part]);
+      open.delete(part.call);
     }
   }
-  const stands = (part: Part, message: Message) =>
-    part.type !== "tool_call" || (answered.has(part.call) && last.get(part.call) === message);
+  const stands = (part: Part) =>
+    (part.type !== "tool_call" && part.type !== "tool_result") || pairs.get(part.call)?.includes(part) === true;
   return session.flatMap((message) => {
-    const parts = message.parts.filter((part) => stands(part, message));
+    const parts = message.parts.filter(stands);
     if (parts.length === message.parts.length) return [message];
     // Reasoning is only required next to the output it led to.
     return parts.every((part) => part.type === "reasoning") ? [] : [{ ...message, parts }];

@@ -26,8 +26,8 @@ const page = 50;
 const most = 256;
 
 /**
- * Conversations derived from the journal. Folded runs are cached, so that a turn costs what it adds rather than the session's length; runs
- * of other replicas are found in the journal's list, read back to a cached one.
+ * Conversations derived from the journal. Folded runs are cached, so that a turn reads the events it adds rather than the session's; other
+ * replicas' runs, and runs they removed, are found in the journal's list (a page per 50 runs).
  */
 export class Sessions {
   readonly #journal: Journal;
@@ -40,10 +40,10 @@ export class Sessions {
   /** The session's messages before this run. */
   async before(turn: Turn): Promise<readonly Message[]> {
     const name = JSON.stringify([turn.tenant, turn.session]);
-    const known = this.#remembered.get(name) ?? { runs: new Set<string>(), messages: [], model: undefined };
-    this.#remembered.delete(name);
-    this.#remembered.set(name, known);
-    for (const row of await this.#unknown(turn, known.runs)) {
+    const ended = await this.#ended(turn);
+    const known = this.#current(name, ended);
+    for (const row of ended) {
+      if (row.run === turn.run || known.runs.has(row.run)) continue;
       const events = await this.#readable(row);
       if (known.runs.has(row.run)) continue; // A run cancelled in the queue reads concurrently with the running one.
       known.runs.add(row.run);
@@ -54,6 +54,17 @@ export class Sessions {
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);
     return [...known.messages];
+  }
+
+  /** The cache entry, now the newest. Made anew when one of its runs was removed: what is erased must not reach a model again. */
+  #current(name: string, ended: readonly RunRow[]): Remembered {
+    const listed = new Set(ended.map(({ run }) => run));
+    const cached = this.#remembered.get(name);
+    const isCurrent = cached !== undefined && [...cached.runs].every((run) => listed.has(run));
+    const known = isCurrent ? cached : { runs: new Set<string>(), messages: [], model: undefined };
+    this.#remembered.delete(name);
+    this.#remembered.set(name, known);
+    return known;
   }
 
   /** The model used by the session's last run, once `before` has been called. */
@@ -76,16 +87,15 @@ export class Sessions {
     }
   }
 
-  /** Ended runs of the session that are not cached, oldest first. */
-  async #unknown({ tenant, session, run }: Turn, known: ReadonlySet<string>): Promise<RunRow[]> {
+  /** All ended runs of the session, oldest first. */
+  async #ended({ tenant, session }: Turn): Promise<RunRow[]> {
     const found: RunRow[] = [];
     let cursor: string | undefined;
     do {
       const query = { tenant, session, state: "done" as const, limit: page };
       const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
-      for (const row of listed.runs) if (row.run !== run && !known.has(row.run)) found.push(row);
-      // Do not stop at the first cached run: one cancelled in the queue ends before one that started earlier.
-      cursor = listed.runs.some((row) => known.has(row.run)) ? undefined : listed.cursor;
+      found.push(...listed.runs);
+      cursor = listed.cursor;
     } while (cursor !== undefined);
     return found.reverse();
   }

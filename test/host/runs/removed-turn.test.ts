@@ -7,10 +7,10 @@ import { readHistory } from "../../../src/journal/history.ts";
 
 const tenant = "default";
 
-/** A journal with two ended turns of a session. */
-async function twoTurns(): Promise<MemoryJournal> {
+/** A journal with ended turns of a session. */
+async function turnsOf(runs: readonly string[]): Promise<MemoryJournal> {
   const journal = new MemoryJournal({ clock: systemClock, keep: 100, lease: 10_000 });
-  for (const run of ["first", "second"]) {
+  for (const run of runs) {
     const input = { text: run };
     const request = { agent: "a", input, session: "s" };
     const end = { type: "run.finished", finish: "stop", output: run, usage: {}, rounds: 1, timing: noTiming } as const;
@@ -32,7 +32,7 @@ async function twoTurns(): Promise<MemoryJournal> {
 
 describe("a turn that is removed while its conversation is read", () => {
   it("is left out, and the others stay", async () => {
-    const journal = await twoTurns();
+    const journal = await turnsOf(["first", "second"]);
     const list = journal.list.bind(journal);
     journal.list = async (query) => {
       const listed = await list(query);
@@ -44,7 +44,7 @@ describe("a turn that is removed while its conversation is read", () => {
   });
 
   it("is told apart from one whose events are missing", async () => {
-    const journal = await twoTurns();
+    const journal = await turnsOf(["first", "second"]);
     const missing = async (run: string, head: number) =>
       readHistory(journal, { run, head }).then(
         () => "nothing",
@@ -52,5 +52,52 @@ describe("a turn that is removed while its conversation is read", () => {
       );
     expect(await missing("first", 9)).to.equal("internal");
     expect(await missing("gone", 9)).to.equal("not_found");
+  });
+});
+
+describe("a turn that another process removes", () => {
+  const before = async (sessions: Sessions) =>
+    (await sessions.before({ tenant, session: "s", run: "next" })).flatMap(({ parts }) =>
+      parts.map((part) => (part.type === "text" ? part.text : "")),
+    );
+
+  it("is not part of the conversation here any more", async () => {
+    const journal = await turnsOf(["first", "second"]);
+    const sessions = new Sessions(journal);
+    expect(await before(sessions)).to.deep.equal(["first", "second"]);
+    await journal.prune({ runs: ["first"] });
+    expect(await before(sessions)).to.deep.equal(["second"]);
+    await journal.prune({ runs: ["second"] });
+    expect(await before(sessions), "the whole session").to.deep.equal([]);
+  });
+
+  it("is missed in a session of several pages, too", async () => {
+    const names = Array.from({ length: 99 }, (_, number) => `turn ${number}`);
+    const journal = await turnsOf(names);
+    const sessions = new Sessions(journal);
+    expect(await before(sessions)).to.deep.equal(names);
+    await journal.prune({ runs: ["turn 3"] });
+    expect(await before(sessions)).to.deep.equal(names.filter((name) => name !== "turn 3"));
+  });
+
+  it("costs a read of the conversation once, and nothing when none was removed", async () => {
+    const journal = await turnsOf(["first", "second", "third"]);
+    const sessions = new Sessions(journal);
+    const read = journal.read.bind(journal);
+    let reads = 0;
+    journal.read = async (...given) => {
+      reads += 1;
+      return await read(...given);
+    };
+    const readsOf = async () => {
+      reads = 0;
+      await before(sessions);
+      return reads;
+    };
+    expect(await readsOf()).to.equal(3);
+    expect(await readsOf()).to.equal(0);
+    await journal.prune({ runs: ["first"] });
+    expect(await readsOf()).to.equal(2);
+    expect(await readsOf()).to.equal(0);
   });
 });
