@@ -260,10 +260,8 @@ export class Committer implements LogOwner {
   }
 }
 
-const fencedOff = (ownership: Ownership): VenturiError =>
-  new VenturiError(op, "conflict", "another worker has taken the run over", {
-    details: { fenced: true, run: ownership.run, epoch: ownership.epoch },
-  });
+export const fencedOff = ({ run, epoch }: Pick<Ownership, "run" | "epoch">): VenturiError =>
+  new VenturiError(op, "conflict", "another worker has taken the run over", { details: { fenced: true, run, epoch } });
 
 /** Pending bytes allowed for a run that nobody follows. */
 const patientBytes = 64 * 1024;

@@ -1,5 +1,8 @@
 import type { Journal, Ownership } from "../core/journal/journal.ts";
 
+/** Released leases remembered; a response is not in flight for longer than it takes to release this many. */
+const most = 1_000;
+
 /**
  * Leases this worker holds without working on the run: after a failed release, or a claim whose response was lost. Its own heartbeat would
  * renew them forever.
@@ -11,6 +14,8 @@ export class StrayLeases {
   readonly #unreleased = new Set<Ownership>();
   /** Runs found idle once. If idle the second time, it was not a response in flight. */
   #suspects = new Set<string>();
+  /** Leases released as idle. The response that grants one may still arrive. */
+  readonly #released = new Set<string>();
   #looking = false;
 
   constructor(journal: Journal, worker: string, isActive: (ownership: Ownership) => boolean) {
@@ -38,8 +43,8 @@ export class StrayLeases {
       const suspects = new Set<string>();
       for (const ownership of await this.#journal.held(this.#worker)) {
         if (this.#isActive(ownership)) continue;
-        const key = `${ownership.run} ${ownership.epoch}`;
-        if (this.#suspects.has(key)) await this.#journal.release(ownership);
+        const key = keyOf(ownership);
+        if (this.#suspects.has(key)) await this.#letGo(ownership);
         else suspects.add(key);
       }
       this.#suspects = suspects;
@@ -50,7 +55,21 @@ export class StrayLeases {
     }
   }
 
+  /** Whether the lease was released as idle: a claim that arrives with it is void. */
+  hasReleased(ownership: Ownership): boolean {
+    return this.#released.has(keyOf(ownership));
+  }
+
   async settle(): Promise<void> {
     for (const ownership of [...this.#unreleased]) await this.release(ownership);
   }
+
+  async #letGo(ownership: Ownership): Promise<void> {
+    this.#released.add(keyOf(ownership));
+    const [oldest] = this.#released;
+    if (this.#released.size > most && oldest !== undefined) this.#released.delete(oldest);
+    await this.#journal.release(ownership);
+  }
 }
+
+const keyOf = ({ run, epoch }: Ownership): string => `${run} ${epoch}`;

@@ -8,6 +8,7 @@ import { type Log, silentLog } from "../core/ports/log.ts";
 import { DigestFold } from "../core/run/digest.ts";
 import type { RunEvent } from "../core/run/events.ts";
 import { doingFor } from "../core/values/doing.ts";
+import { ActiveRuns } from "./active-runs.ts";
 import type { Committer } from "./committer.ts";
 import { type Attempts, attemptsOf, refuseCrashing, SuspectStarts } from "./crashes.ts";
 import { Failures } from "./failures.ts";
@@ -51,11 +52,6 @@ const mostAtOnce = 64;
 /** A name that no other process ever has. */
 export const newWorkerName = (pid = process.pid): string => `${pid}-${randomUUID()}`;
 
-interface Active {
-  readonly controller: AbortController;
-  readonly done: Promise<void>;
-}
-
 /** Claims runs, renews all leases with one heartbeat, and releases what it cannot finish. */
 export class Worker {
   readonly name: string;
@@ -71,7 +67,7 @@ export class Worker {
   readonly #fitting: (() => number) | undefined;
   readonly #claims: (() => ClaimFilter) | undefined;
   readonly #prices: (() => PriceOf) | undefined;
-  readonly #active = new Map<string, Active>();
+  readonly #active = new ActiveRuns();
   readonly #signals: SignalWatch;
   readonly #turns: StartTurns;
   readonly #suspects: SuspectStarts;
@@ -105,7 +101,7 @@ export class Worker {
     this.#turns = new StartTurns(this.#clock);
     this.#suspects = new SuspectStarts(this.#clock);
     this.#signals = new SignalWatch(options.journal);
-    this.#strayLeases = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));
+    this.#strayLeases = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(ownership));
   }
 
   /** Number of free slots. */
@@ -137,21 +133,26 @@ export class Worker {
     this.#resting = true;
   }
 
+  /** Whether the claim arrived too late: its lease was released as idle, or the run executes here under a newer one. */
+  isVoid({ ownership }: Claim): boolean {
+    return this.#active.isCovered(ownership) || this.#strayLeases.hasReleased(ownership);
+  }
+
   /** Takes a run already claimed for this worker, for example by `enqueue`. */
   offer(claim: Claim): void {
+    if (this.isVoid(claim)) return;
     if (this.#stopping.signal.aborted) {
       this.#strayLeases.release(claim.ownership);
       return;
     }
-    const controller = new AbortController();
+    const { ownership, tenant } = claim;
+    const { run } = ownership;
     this.#watch?.begin(claim);
-    const { run } = claim.ownership;
-    const done = doingFor({ run, tenant: claim.tenant }, () => this.#work(claim, controller)).finally(() => {
-      this.#active.delete(keyOf(claim.ownership));
-      this.#watch?.end(claim.ownership.run);
+    const work = (controller: AbortController) => doingFor({ run, tenant }, () => this.#work(claim, controller));
+    this.#active.begin(ownership, work, () => {
+      this.#watch?.end(run);
       if ((this.#claimAgain || this.#claimLater) && this.room > 0) this.#claim();
     });
-    this.#active.set(keyOf(claim.ownership), { controller, done });
   }
 
   /** Stops claiming, and interrupts and releases the running runs. */
@@ -160,9 +161,7 @@ export class Worker {
     this.#stopHints?.();
     for (const stop of this.#timers.values()) stop();
     this.#timers.clear();
-    const under = [...this.#active.values()];
-    for (const active of under) active.controller.abort(this.#stopping.signal.reason);
-    await Promise.all(under.map((active) => active.done));
+    await this.#active.stop(this.#stopping.signal.reason);
     await this.#strayLeases.settle();
   }
 
@@ -293,5 +292,3 @@ export class Worker {
     );
   }
 }
-
-const keyOf = (ownership: Ownership): string => `${ownership.run} ${ownership.epoch}`;

@@ -412,6 +412,73 @@ describe("a run that cannot be executed", () => {
   });
 });
 
+describe("a run that this worker claims again", () => {
+  /** Executions that last until they are aborted, by epoch. */
+  const lasting = async (more: Partial<WorkerOptions> = {}) => {
+    const begun: number[] = [];
+    const ended: number[] = [];
+    const made = await bench({
+      execute: async ({ claim, signal }) => {
+        begun.push(claim.ownership.epoch);
+        await untilAborted(signal);
+        ended.push(claim.ownership.epoch);
+        throw signal.reason;
+      },
+      ...more,
+    });
+    return { ...made, begun, ended };
+  };
+  const claimOf = async ({ journal }: { journal: MemoryJournal }) => (await journal.claim("w1", 1))[0] ?? expect.fail();
+
+  it("after it released the first lease as idle is not executed under that one: its response came late", async () => {
+    const made = await lasting();
+    const { worker, journal, clock, enqueue, begun } = made;
+    await enqueue();
+    const late = await claimOf(made);
+    const again = journal.claim.bind(journal);
+    journal.claim = async () => [];
+    await worker.start();
+    await clock.advance(30_000);
+    expect((await journal.held("w1")).length, "released").to.equal(0);
+    expect(worker.isVoid(late)).to.equal(true);
+    worker.offer(late);
+    await clock.advance(0);
+    expect([worker.active, begun]).to.deep.equal([0, []]);
+    journal.claim = again;
+    await clock.advance(1_000);
+    expect(begun).to.deep.equal([2]);
+    await worker.stop();
+  });
+
+  it("is executed under the newer lease alone, whichever comes first", async () => {
+    const watched: string[] = [];
+    const watch = { begin: () => watched.push("begin"), end: () => watched.push("end") };
+    const made = await lasting({ watch });
+    const { worker, journal, clock, enqueue, begun, ended } = made;
+    const claims: Claim[] = [];
+    await enqueue();
+    for (let count = 0; count < 3; count++) {
+      const claim = await claimOf(made);
+      claims.push(claim);
+      if (count < 2) await journal.release({ ...claim.ownership });
+    }
+    const [first, second, third] = claims;
+    worker.offer(second ?? expect.fail());
+    worker.offer(first ?? expect.fail());
+    await clock.advance(0);
+    expect([begun, ended]).to.deep.equal([[2], []]);
+    worker.offer(third ?? expect.fail());
+    worker.offer(third ?? expect.fail());
+    await clock.advance(0);
+    expect([begun, ended, worker.active]).to.deep.equal([[2, 3], [2], 1]);
+    await clock.advance(5_000);
+    expect(watched, "the older one's end is not the run's").to.deep.equal(["begin", "begin"]);
+    await worker.stop();
+    expect([ended, worker.active]).to.deep.equal([[2, 3], 0]);
+    expect(watched).to.deep.equal(["begin", "begin", "end"]);
+  });
+});
+
 describe("a worker without a given name", () => {
   it("has a name like no other, with its process in it", () => {
     expect(newWorkerName()).to.match(new RegExp(`^${process.pid}-[0-9a-f-]{36}$`));

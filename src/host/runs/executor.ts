@@ -150,6 +150,7 @@ export class Executor {
 
   /** Executes a run that was claimed when stored. `held`: memory of its request, charged to the run until it ends here. */
   offer(claim: Claim, held: Charge | undefined): void {
+    if (this.#worker.isVoid(claim)) return held?.release();
     if (held !== undefined) this.#held.set(claim.ownership.run, held);
     this.#worker.offer(claim);
   }
