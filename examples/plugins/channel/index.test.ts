@@ -27,7 +27,10 @@ describe("plain-text", () => {
     permit: () => {},
     demand: () => {},
     scopes: () => [],
-    inspect: { service: unused, series: unused, decode: unused, mask: unused, fixture: unused },
+    inspect: {
+      ...{ service: unused, series: unused, decode: unused, mask: unused, fixture: unused },
+      ...{ datasets: unused, addToDataset: unused },
+    },
     runsFor: () => runs,
     account: () => unlimited,
     trace: async () => undefined,

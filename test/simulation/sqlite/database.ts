@@ -52,7 +52,7 @@ function bind(sqlite: Sqlite3Static, prepared: PreparedStatement, values: Values
       continue;
     }
     for (const [name, one] of Object.entries(value)) {
-      const index = [":", "@", "$"]
+      const index = ["", ":", "@", "$"]
         .map((sign) => sqlite.capi.sqlite3_bind_parameter_index(prepared, sign + name))
         .find((found) => found > 0);
       if (index === undefined) throw new Error(`no parameter ${name}`);
