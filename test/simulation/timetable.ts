@@ -24,6 +24,9 @@ const horizon = epoch + 30_000;
 // Loaded now: a dynamic import within a history would take real time.
 await occurrencesOf({ cron: "* * * * *", timezone: "UTC" });
 
+/** Names of the schedules that one look has begun, by time. */
+type Begun = Map<number, Set<string>>;
+
 interface TimeParts {
   readonly life: Life;
   readonly clock: Clock;
@@ -78,8 +81,16 @@ export class Timetable {
     const { keyValues: values } = journal;
     if (values === undefined) throw new Error("the store has key values");
     const shared = { clock, log, journal, values, runs: () => runs };
-    const noted = this.#notesStarts(life, runs);
-    const scheduler = this.#options && new Scheduler({ ...shared, runs: () => noted, config: this.#config });
+    const begun: Begun = new Map();
+    const noted = this.#notesStarts(life, runs, begun);
+    // The scheduler's only timer: each look begins with it.
+    const looks: Clock["after"] = (ms, look) =>
+      clock.after(ms, () => {
+        begun.clear();
+        look();
+      });
+    const parts = { ...shared, clock: { ...clock, after: looks }, runs: () => noted, config: this.#config };
+    const scheduler = this.#options && new Scheduler(parts);
     const webhooks =
       this.#webhook &&
       new Webhooks({
@@ -98,10 +109,9 @@ export class Timetable {
   }
 
   /** A process knows of what it has started itself, stored or not: nothing of a later time begins beside it. */
-  #notesStarts(life: Life, runs: Runs): Runs {
+  #notesStarts(life: Life, runs: Runs, begun: Begun): Runs {
     const engine = this.#engine;
     const known = new Map<string, number>();
-    const begun = new Map<number, Set<string>>();
     const start: Runs["start"] = async (request, options) => {
       const time = timeOf(request.metadata);
       const name = String(request.metadata?.schedule);
@@ -126,7 +136,10 @@ export class Timetable {
     });
   }
 
-  /** Where nothing goes wrong and nothing has to wait, one tenant's schedules do not hold up another's. */
+  /**
+   * Where nothing goes wrong and nothing has to wait, one tenant's schedules do not hold up another's. Of one look: a process whose clock is ahead
+   * starts some early, and makes up for the others when it learns that they began earlier.
+   */
   #inTurn(begun: ReadonlySet<string>, what: string): void {
     const { world, profile } = this.#engine;
     if (!isReliable(profile) || profile.schedule === "queue") return;
