@@ -12,6 +12,11 @@ export const conversationMutants: Readonly<Record<string, Mutant>> = {
     from: 'message.role === "user" && messages[index - 1]?.role !== "user" ? [index] : []',
     to: "[index]",
   },
+  "an erased run stays in the conversations of other processes": {
+    file: "src/host/runs/sessions.js",
+    from: "const isCurrent = cached !== undefined && [...cached.runs].every((run) => listed.has(run));",
+    to: "const isCurrent = cached !== undefined;",
+  },
   "a summary is asked for without the tenant": {
     file: "src/agent/model/generation-context.js",
     from: "...(tenant === undefined ? {} : { tenant }),",

@@ -14,6 +14,7 @@ interface Ownings {
   readonly epoch: number;
   readonly worker: string;
   readonly head: number;
+  readonly at: number;
 }
 
 /**
@@ -141,7 +142,10 @@ export class Engine {
         this.released.add((given[0] as Ownership).run);
         break;
       case "prune":
-        for (const run of (given[0] as { runs?: readonly string[] }).runs ?? []) this.#gone.add(run);
+        for (const run of (given[0] as { runs?: readonly string[] }).runs ?? []) {
+          this.#gone.add(run);
+          if (this.isEnded(run)) answer.then(() => this.#erasedAt.set(run, this.world.now), nothing);
+        }
         break;
       case "restore":
         answer.then(() => this.#restored(given[0] as { run: string }), nothing);
@@ -184,6 +188,14 @@ export class Engine {
     return this.#gone.has(run);
   }
 
+  /** Ended runs that are removed for good. */
+  readonly #erasedAt = new Map<string, number>();
+  /** Whether it was erased before this process has ever claimed the other one. */
+  wasErasedBefore(run: string, { claimed, worker }: { claimed: string; worker: string }): boolean {
+    const claim = this.#claims.get(claimed)?.find((each) => each.worker === worker);
+    return claim !== undefined && (this.#erasedAt.get(run) ?? Number.POSITIVE_INFINITY) < claim.at;
+  }
+
   async #restored({ run }: { run: string }): Promise<void> {
     this.restored.add(run);
     this.#keep(run, await this.inner.read(run, 0, 1_000_000));
@@ -200,7 +212,10 @@ export class Engine {
       const first = item.events[0]?.seq ?? 0;
       if (fenced.has(item.ownership)) {
         this.coverage.count("fenced append");
+        // A late copy without events, older than what is stored: its answer goes to nobody, and there is nothing to compare.
+        const isStale = item.events.length === 0 && item.ownership.head < this.head(run);
         if (
+          !isStale &&
           !this.#isLater(run, epoch) &&
           !this.isEnded(run) &&
           this.ownerOf(run)?.worker === worker &&
@@ -257,7 +272,7 @@ export class Engine {
       this.released.delete(run);
       const claims = this.#claims.get(run) ?? [];
       this.#claims.set(run, claims);
-      claims.push({ run, epoch, worker, head });
+      claims.push({ run, epoch, worker, head, at: this.world.now });
       this.world.note(`store: ${worker} owns ${run}, epoch ${epoch}, from ${head}`);
       if (epoch > 1) this.coverage.count("takeover");
       if (epoch === 1) this.#queue.begun(run);
@@ -302,7 +317,9 @@ export class Engine {
     const answered = this.#answers.get(`${run} ${call}`) ?? this.world.now;
     // After a crash the same call is asked about again, and that question may get no answer.
     this.#answers.delete(`${run} ${call}`);
-    const late = this.world.now - Math.max(answered, epoch + calmAt);
+    // With fewer places than runs, a run that lost its process waits for its turn first.
+    const placed = this.profile.activeRuns < this.profile.runs ? (this.ownerOf(run)?.at ?? 0) : 0;
+    const late = this.world.now - Math.max(answered, placed, epoch + calmAt);
     if (late > 40_000)
       this.world.violated(`${run}: an answer about ${call} was not taken for ${Math.round(late / 1_000)} s`);
   }

@@ -11,10 +11,12 @@ const mark = /@(p\d) /g;
 export const saidBy = (tenant: string): string => `go for ${tenant};`;
 const said = /go for (\w+);/g;
 
-/** What models are asked: nothing that is not stored, nothing of another tenant, and no call without its result. */
+/** What models are asked: nothing that is not stored, nothing erased, nothing of another tenant, and no call without its result. */
 export class Requests {
   readonly #engine: Engine;
   readonly #summaries = new Set<string>();
+  /** The run in which a model made a call with this number. */
+  readonly #madeIn = new Map<unknown, string>();
   /** Generations under way, by process and run. */
   readonly #open = new Map<string, Set<AbortSignal>>();
 
@@ -24,6 +26,8 @@ export class Requests {
   }
 
   #stored(event: RunEvent): void {
+    const made = event.type === "tool_call.ready" ? event.arguments.n : undefined;
+    if (made !== undefined && !this.#madeIn.has(made)) this.#madeIn.set(made, event.run);
     if (event.type !== "context.compacted") return;
     this.#engine.coverage.count(event.summary === undefined ? "compacted" : "summarized");
     if (event.summary !== undefined) this.#summaries.add(event.summary);
@@ -34,6 +38,7 @@ export class Requests {
     const { world, profile, coverage } = this.#engine;
     const say = (what: string) => world.violated(`${run}: ${what}`);
     checkPairs(messages, say);
+    this.#checkErased(messages, { claimed: run, worker: process }, say);
     for (const message of messages) {
       const summary = summaryIn(message);
       if (summary !== undefined && !this.#summaries.has(summary))
@@ -51,6 +56,16 @@ export class Requests {
     if (left === 2) coverage.count("hedged");
     if (left > most) say(`${left} models are asked at once, and ${most} may be`);
     return () => open.delete(signal);
+  }
+
+  /** A fork has its own copy of the conversation. */
+  #checkErased(messages: readonly Message[], by: { claimed: string; worker: string }, say: (what: string) => void) {
+    if (this.#engine.restored.has(by.claimed)) return;
+    for (const part of messages.flatMap(({ parts }) => parts)) {
+      const from = part.type === "tool_call" ? this.#madeIn.get(part.arguments.n) : undefined;
+      if (from !== undefined && this.#engine.wasErasedBefore(from, by))
+        say(`a model is asked with a call of ${from}, which is erased`);
+    }
   }
 }
 
