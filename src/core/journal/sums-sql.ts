@@ -53,13 +53,14 @@ export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: G
   }>(bounds.text, bounds.values);
   if (first === null || last === null) return empty;
   const { span, width } = barsOver(Number(first), Number(last));
-  // Except for days and causes, every run belongs to one of the groups.
-  const isWhole = by !== undefined && by !== "day" && by !== "cause";
+  const grouped = by === "day" ? newestDays(query, Number(last)) : query;
+  // Except for causes, and when there are more days than groups, every run belongs to one of the groups.
+  const isWhole = by !== undefined && by !== "cause" && (grouped === query || Number(grouped.since) <= Number(first));
   const ask = async (asked: ListQuery, grouping: Grouping | undefined) => {
     const { text, values } = sumsOf(engine, asked, grouping);
     return merged(await engine.ask<SumsRow>(text, values), grouping);
   };
-  const groups = by === undefined ? [] : await ask(by === "day" ? newestDays(query, Number(last)) : query, by);
+  const groups = by === undefined ? [] : await ask(grouped, by);
   const all = new Sums();
   for (const group of isWhole ? groups : await ask(query, undefined)) all.add(group);
   const bars = barsOf(engine, query, { span, width });
