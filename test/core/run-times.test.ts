@@ -37,6 +37,12 @@ describe("a run's times", () => {
     });
   });
 
+  it("of a generation that was cancelled are its own, not those of a failed attempt", () => {
+    const error = { code: "stream_interrupted" };
+    const events = [...begun, at(40, "text.delta"), at(100, "generation.failed", { error }), at(100, "run.failed")];
+    expect(totals(RunTimes.of(events))).to.deep.equal({ providerWait: 40, providerStream: 60 });
+  });
+
   it("of a person's answer after a crash are the person's: the tool died with its worker", () => {
     const events = [
       ...begun,

@@ -255,7 +255,7 @@ export const planted: readonly Planted[] = [
   {
     name: "a run that was stopped",
     cause: "cancelled",
-    says: [/stream_interrupted: enough/],
+    says: [/was cancelled after .*: enough/],
     turns: [{ text: "a b c", faults: "stall@2" }],
     act: "cancel",
   },

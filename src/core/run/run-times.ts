@@ -209,7 +209,8 @@ export class RunTimes {
         this.deltas = 0;
         return;
       case "generation.failed":
-        this.#endAttempt("failed");
+        // A generation that was cancelled did not fail.
+        this.#endAttempt(event.error?.code === "stream_interrupted" ? undefined : "failed");
         this.#backoff = event.retryMs === undefined ? undefined : event.model;
         return;
       case "generation.finished":

@@ -51,6 +51,7 @@ export interface TimedEvent {
   readonly agent?: string;
   readonly seq?: number;
   readonly fork?: { readonly after: number };
+  readonly error?: { readonly code: string };
 }
 
 /** A gap within a stream counts as a stall from here on, ms. */

@@ -1,5 +1,6 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import { idle, isIdle } from "../../core/ports/stalls.ts";
+import { outcomeOf } from "../../core/run/events.ts";
 import type { FoldedAttempt } from "../../core/run/run-fold.ts";
 import type { TimePart } from "../../core/run/time-parts.ts";
 import { isEmpty, isExit, isUnanswered } from "./judge.ts";
@@ -47,8 +48,11 @@ function ending(story: Story): string {
   const { end } = story;
   const took = duration(story.shares.total);
   if (end === undefined) return `the run has been under way for ${took} and now ${nowDoing[story.now] ?? "works"}`;
-  if (end.type === "run.failed")
-    return `the run failed after ${took}: ${end.error.code}: ${trim(end.error.err)} (${end.error.op})`;
+  if (end.type === "run.failed") {
+    const { code, op, err, details } = end.error;
+    if (outcomeOf(end) === "failed") return `the run failed after ${took}: ${code}: ${trim(err)} (${op})`;
+    return `the run was cancelled after ${took}${typeof details?.by === "string" ? ` by ${details.by}` : ""}: ${trim(err)}`;
+  }
   const odd = oddEnds[end.finish];
   return odd === undefined ? "" : `${odd}${end.finish === "repeated_calls" ? mostCalled(story) : ""} after ${took}`;
 }
