@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { hexLines } from "../../../plugins/channel-console/web/fold/hex.ts";
 import { median, mediansOf } from "../../../plugins/channel-console/web/fold/medians.ts";
 import { spansOf } from "../../../plugins/channel-console/web/fold/spans.ts";
+import { eventsOfDeltas } from "../../../plugins/channel-console/web/fold/wire-events.ts";
 import { bytesOfDelta } from "../../../plugins/channel-console/web/fold/wire-marks.ts";
+import { type RunEvent, tookOf } from "../../../plugins/channel-console/web/state/api-types.ts";
 import { readSearch } from "../../../plugins/channel-console/web/text/search.ts";
 
 describe("the console's views", () => {
@@ -12,6 +14,25 @@ describe("the console's views", () => {
     expect(read.text).to.equal("lisbon trams http://x.y");
     expect(read.filters).to.deep.equal({ tool: "calculator", "metadata.customer": "Ada L.", key: "ops" });
     expect(readSearch("agent: tool: x").text).to.equal("agent: tool: x");
+  });
+
+  it("a run took as long as its digest says, wherever it is listed", () => {
+    const row = { run: "run_a", status: "finished", createdAt: 1_000, updatedAt: 1_890 } as const;
+    expect(tookOf({ ...row, digest: { ms: 882 } })).to.equal(882);
+    expect(tookOf(row)).to.equal(890);
+  });
+
+  it("each piece of reasoning leads to its event; an empty one before them leads nowhere", () => {
+    const pieces = ["", "A", " question", ""].map((text, index) => ({
+      deltas: [{ type: "reasoning", text, part: 0, ...(index === 3 ? { signature: "s" } : {}) }],
+    }));
+    const events = ["A", " question", ""].map((text, index) => ({ type: "reasoning.delta", text, seq: 4 + index }));
+    const found = eventsOfDeltas(pieces, events as unknown as RunEvent[]); // Only what the mapping reads.
+    expect([...found]).to.deep.equal([
+      ["1.0", 4],
+      ["2.0", 5],
+      ["3.0", 6],
+    ]);
   });
 
   it("spans become a tree in reading order, whatever their order; circles and lost parents end nothing", () => {

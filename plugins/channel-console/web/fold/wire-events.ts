@@ -25,6 +25,7 @@ interface Delta {
   readonly text?: string;
   readonly name?: string;
   readonly arguments?: string;
+  readonly signature?: string;
 }
 
 /**
@@ -51,7 +52,9 @@ export function eventsOfDeltas(
   };
   for (const [chunk, { deltas }] of chunks.entries()) {
     for (const [index, delta] of deltas.entries()) {
-      const { type = "", text, name, arguments: written } = (delta ?? {}) as Delta; // As decoded by the service.
+      const { type = "", text, name, arguments: written, signature } = (delta ?? {}) as Delta; // As decoded by the service.
+      // An empty piece makes no event, but it would match the one that carries the signature.
+      if (text === "" && signature === undefined) continue;
       const seq =
         type === "tool_call"
           ? next(type, (event) =>

@@ -10,7 +10,7 @@ import { Rows } from "../parts/rows.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
 import { Status } from "../parts/status.tsx";
 import { TotalsBar } from "../parts/totals.tsx";
-import { isEnded, type RunRow } from "../state/api-types.ts";
+import { isEnded, type RunRow, tookOf } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { go, query, to } from "../state/router.ts";
 import { useRuns } from "../state/runs.ts";
@@ -108,7 +108,6 @@ export function RunsPage(): JSX.Element {
 function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (run: string) => void }): JSX.Element {
   const { digest } = row;
   const started = row.createdAt ?? 0;
-  const took = digest?.ms ?? (row.updatedAt ?? started) - started;
   const tokens = digest?.usage?.outputTokens;
   return (
     <div class="run-row">
@@ -129,7 +128,7 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
         <bdi>{printable(row.agent ?? "")}</bdi>
         {me.value.tenants === "all" ? <span class="tag">{printable(row.tenant ?? "")}</span> : null}
       </span>
-      <span class="num mono">{isEnded(row.status) ? duration(took) : "–"}</span>
+      <span class="num mono">{isEnded(row.status) ? duration(tookOf(row)) : "–"}</span>
       {digest?.timing === undefined ? <span class="mini-ribbon" /> : <MiniRibbon timing={digest.timing} />}
       <span class="num mono muted">{tokens === undefined ? "" : count(tokens)}</span>
       <span class="num mono muted">{digest?.cost === undefined ? "" : money(digest.cost)}</span>

@@ -8,7 +8,7 @@ import { MiniRibbon } from "../parts/ribbon.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { Status } from "../parts/status.tsx";
 import { StickyScroll } from "../parts/sticky-scroll.tsx";
-import { isEnded, type RunRow } from "../state/api-types.ts";
+import { isEnded, type RunRow, tookOf } from "../state/api-types.ts";
 import { useOwner } from "../state/foreign.ts";
 import { liveRun } from "../state/live.ts";
 import { useResource } from "../state/resource.ts";
@@ -139,7 +139,6 @@ function Turns({ turns }: { turns: readonly Turn[] }): JSX.Element {
       row={(index) => {
         const turn = turns[index];
         if (turn === undefined) return null;
-        const took = (turn.updatedAt ?? 0) - (turn.createdAt ?? 0);
         const read = turn.usage?.inputTokens ?? 0;
         return (
           <div class="turn-row">
@@ -155,7 +154,7 @@ function Turns({ turns }: { turns: readonly Turn[] }): JSX.Element {
               <i style={{ width: `${Math.round((read / most) * 100)}%` }} />
               <span class="mono">{read === 0 ? "" : count(read)}</span>
             </span>
-            <span class="num mono">{isEnded(turn.status) ? duration(took) : "–"}</span>
+            <span class="num mono">{isEnded(turn.status) ? duration(tookOf(turn)) : "–"}</span>
           </div>
         );
       }}

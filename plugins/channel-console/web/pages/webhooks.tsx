@@ -43,7 +43,7 @@ export function WebhooksPage(): JSX.Element {
       resource={resource}
       items={resource.data?.webhooks ?? []}
       row={(webhook) => <One key={webhook.name} webhook={webhook} />}
-      empty="Nobody is told"
+      empty="No webhooks"
       hint={
         <>
           Write <code>webhooks:</code> in the configuration.

@@ -23,6 +23,10 @@ export interface RunRow {
   readonly digest?: Digest;
 }
 
+/** How long an ended run took, as its page says; its last write comes a few milliseconds later. */
+export const tookOf = ({ digest, createdAt = 0, updatedAt = createdAt }: RunRow): number =>
+  digest?.ms ?? updatedAt - createdAt;
+
 export interface Digest {
   readonly ms?: number;
   readonly code?: string;
