@@ -150,6 +150,7 @@ describe("what people do in the console", function () {
     await page.keyboard.press("x");
     await page.waitForSelector("dialog:has-text('Stop this run?')");
     await page.keyboard.press("Escape");
+    await until(page, "document.querySelector('[data-act=confirm]') === null");
     expect((await service.json<Row>(`/v1/runs/${run}`, undefined, ada)).status).to.equal("running");
     await page.keyboard.press("x");
     await page.click("[data-act=confirm]");
