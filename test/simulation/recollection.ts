@@ -9,9 +9,10 @@ import type { StoredDocument } from "../../src/core/ports/documents.ts";
 import type { Hooks } from "../../src/core/ports/hooks.ts";
 import type { MemoryStore, PutNote } from "../../src/core/ports/memory.ts";
 import { Notes } from "../../src/core/ports/notes.ts";
-import type { Runs } from "../../src/core/ports/runs.ts";
+import { Runs } from "../../src/core/ports/runs.ts";
 import type { Tool } from "../../src/core/ports/tool.ts";
 import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
+import { forPlugins } from "../../src/host/build/plugin-ports.ts";
 import type { Engine } from "./engine.ts";
 import type { Life } from "./world.ts";
 
@@ -45,8 +46,9 @@ export class Recollection {
     if (!this.#engine.profile.remembers) return undefined;
     const bounds = { longest: 1_000, most: 1_000, near: 0.5, timeout: 5_000 };
     const notes = new Notes("notes", this.#reached(life), { bounds, clock });
-    const resolve = (token: unknown) => (token === Journal ? journal : { get: () => notes });
-    const context = (name: string) => ({ name, clock, runs, resolve }) as never; // as much of it as is used
+    const reached = forPlugins(Journal, journal);
+    const resolve = (token: unknown) => (token === Journal ? reached : { get: () => notes });
+    const context = (name: string) => ({ name, clock, runs: () => forPlugins(Runs, runs()), resolve }) as never; // as much of it as is used
     const kept = { store: "notes", description: undefined };
     const scope = this.#engine.profile.session ? "session" : "agent";
     const document = remember.create(remember.options.parse({ scope }), context("remember")) as Tool & { hooks: Hooks };

@@ -14,10 +14,11 @@ const needs: Partial<Record<Cause, (profile: Profile) => boolean>> = {
   // The time of a pause is told as one without a process.
   ...each(["taken_over", "worker_crashed"], (profile) => isDisturbed(profile) || profile.pauses > 0),
   ...each(["journal_failed", "slow_journal"], isDisturbed),
+  // Hooks wait for nothing but the journal here, and that is told as such.
+  ...each(["slow_hook"], () => false),
   ...each(["runtime", "internal", "blocked_loop", "process_stopped", "garbage_collection"], () => false),
   ...each(["tool_exited", "plugin_failed", "agent_missing", "stranded", "shutdown"], () => false),
   ...each(["request_refused"], ({ contextTokens }) => contextTokens > 0),
-  ...each(["slow_hook"], ({ remembers }) => remembers),
   ...each(["denied"], ({ denies, ignores, guarded }) => denies > 0 || ignores > 0 || guarded !== "none"),
   ...each(["unanswered"], ({ ignores, forks, answer }) => ignores > 0 || forks > 0 || answer > 10_000),
   ...each(["bad_arguments"], ({ guarded, reloads }) => guarded !== "none" || reloads),

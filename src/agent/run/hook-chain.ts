@@ -13,8 +13,9 @@ import type { Stalls } from "../../core/ports/stalls.ts";
 import type { Question, Verdict } from "../../core/ports/tool.ts";
 import type { EventBody } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
+import { HookCall, TooSlow } from "./hook-call.ts";
 import { orAborted } from "./or-aborted.ts";
-import { inScope } from "./plugin-scope.ts";
+import { inScope, type PluginScope } from "./plugin-scope.ts";
 import { FilterPair, NamedFilter } from "./text-filters.ts";
 import type { Waits } from "./waits.ts";
 
@@ -156,7 +157,7 @@ export class HookChain {
   #now<T>(op: string, hooks: Hooks, call: () => T): T {
     const name = hookName(op, hooks);
     try {
-      return this.#enter(name, call) as T; // `#enter` returns what the call returns.
+      return this.#enter({ what: name, run: this.#context.run, fail: this.#owner.fail }, call) as T; // `#enter` returns what the call returns.
     } catch (thrown) {
       if (VenturiError.isInstance(thrown)) throw thrown;
       throw new VenturiError(op, "plugin_failed", `${name} threw`, { cause: thrown, details: { hook: name } });
@@ -167,10 +168,14 @@ export class HookChain {
     let value = start;
     for (const hooks of this.#hooks) {
       const name = hookName(op, hooks);
-      const end = this.#owner.waits?.begin("hook", name);
+      const called = new HookCall(name, this.#context.run, this.#owner, this.#patience);
       try {
         // By the Hooks interface, a hook returns its own value type.
-        value = ((await this.#inTime(this.#enter(name, () => call(hooks, value)))) as T | undefined) ?? value;
+        value =
+          ((await this.#inTime(
+            called,
+            this.#enter(called, () => call(hooks, value)),
+          )) as T | undefined) ?? value;
       } catch (thrown) {
         // A VenturiError is a deliberate denial; anything else is a broken plugin.
         if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
@@ -179,42 +184,27 @@ export class HookChain {
           throw new VenturiError(op, "plugin_failed", `${name} took longer than ${this.#patience} ms`, { details });
         throw new VenturiError(op, "plugin_failed", `${name} threw`, { cause: thrown, details });
       } finally {
-        end?.();
+        called.end();
       }
     }
     return value;
   }
 
-  #enter(name: string, call: () => unknown): unknown {
-    const { run } = this.#context;
-    const { fail, stalls, tenant } = this.#owner;
+  #enter(scope: PluginScope, call: () => unknown): unknown {
+    const { what, run } = scope;
+    const { stalls, tenant } = this.#owner;
     const before = this.#clock.monotonic();
-    const returned = inScope({ what: name, run, fail }, call);
-    stalls?.blame({ what: name, run, tenant }, this.#clock.monotonic() - before);
+    const returned = inScope(scope, call);
+    stalls?.blame({ what, run, tenant }, this.#clock.monotonic() - before);
     return returned;
   }
 
   /** A hanging hook may delay its run for a while, but never a cancel. */
-  async #inTime(returned: unknown): Promise<unknown> {
+  async #inTime(called: HookCall, returned: unknown): Promise<unknown> {
     if (typeof returned !== "object" || returned === null || !("then" in returned)) return returned;
-    const { signal } = this.#context;
-    let stop = () => {};
-    const late = new Promise((_, reject) => {
-      // Time spent waiting for a person does not count against the hook's limit.
-      const wait = () => {
-        stop = this.#clock.after(this.#patience, () => (this.#asking > 0 ? wait() : reject(new TooSlow())));
-      };
-      wait();
-    });
-    try {
-      const inTime = Promise.race([returned, late]);
-      return await (this.#stopped ? inTime : orAborted(inTime, signal));
-    } finally {
-      stop();
-    }
+    const inTime = Promise.race([returned, called.late(() => this.#asking > 0)]);
+    return await (this.#stopped ? inTime : orAborted(inTime, this.#context.signal));
   }
 }
-
-class TooSlow extends Error {}
 
 const inRound = (round: number | undefined): { round?: number } => (round === undefined ? {} : { round });

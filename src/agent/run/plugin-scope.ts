@@ -8,6 +8,8 @@ export interface PluginScope {
   readonly run: string;
   /** Fails the run with this error; no effect once it has ended. */
   fail(error: VenturiError): void;
+  /** The plugin begins to wait for the journal, which is not its own time. Returns a function that ends the wait. */
+  waitForJournal?(): () => void;
 }
 
 const scopes = new AsyncLocalStorage<PluginScope>();

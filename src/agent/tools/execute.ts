@@ -6,7 +6,7 @@ import type { Question, Tool, ToolContext, Verdict } from "../../core/ports/tool
 import type { MemoryEvent } from "../../core/run/events.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { callerTrace } from "../../core/values/trace-context.ts";
-import { Countdown } from "../run/countdown.ts";
+import { CallLimit } from "../run/call-limit.ts";
 import { budgetLeft, spend } from "../run/limits.ts";
 import { orAborted } from "../run/or-aborted.ts";
 import { inScope } from "../run/plugin-scope.ts";
@@ -68,9 +68,12 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
   const { clock, logger } = run.parts;
   const controller = new AbortController();
   const limit = tool.timeout ?? run.agent.toolPolicy.timeout;
-  const countdown = new Countdown(clock, limit, () => {
-    const message = `${tool.name} took longer than ${limit} ms`;
-    controller.abort(new VenturiError("tool.call", "tool_timeout", message));
+  const giveUp = (code: "tool_timeout" | "journal_failed", message: string) => () =>
+    controller.abort(new VenturiError("tool.call", code, message));
+  const countdown = new CallLimit(clock, {
+    ms: limit,
+    tooSlow: giveUp("tool_timeout", `${tool.name} took longer than ${limit} ms`),
+    journalTooSlow: giveUp("journal_failed", `${tool.name} waited ${limit} ms for the journal`),
   });
   const onAbort = () => controller.abort(signal.reason);
   if (signal.aborted) onAbort();
@@ -125,14 +128,14 @@ class ToolCall {
   readonly #run: RunContext;
   readonly #execution: Execution;
   readonly #signal: AbortSignal;
-  readonly #countdown: Countdown;
+  readonly #countdown: CallLimit;
   readonly #over = Promise.withResolvers<Verdict>();
   /** Undefined before the first progress; null when there is no filter. */
   #filter: TextFilter | null | undefined;
   #settled = false;
   #progressLength = 0;
 
-  constructor(run: RunContext, execution: Execution, limits: { signal: AbortSignal; countdown: Countdown }) {
+  constructor(run: RunContext, execution: Execution, limits: { signal: AbortSignal; countdown: CallLimit }) {
     this.#run = run;
     this.#execution = execution;
     this.#signal = limits.signal;
@@ -151,6 +154,10 @@ class ToolCall {
       what: `tool ${tool.name}`,
       run: this.#run.run,
       fail: (error: VenturiError) => this.#run.abort(error),
+      waitForJournal: () => {
+        this.#countdown.beginWait();
+        return () => this.#countdown.endWait();
+      },
     };
     const culprit = { what: `tool ${tool.name}`, run: this.#run.run, tenant };
     const end = stalls?.during?.(culprit);

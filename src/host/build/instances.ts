@@ -5,10 +5,11 @@ import { Clock } from "../../core/ports/clock.ts";
 import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import { Log } from "../../core/ports/log.ts";
 import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../../core/ports/plugin.ts";
-import type { Runs } from "../../core/ports/runs.ts";
+import { Runs } from "../../core/ports/runs.ts";
 import { token } from "../../core/values/token.ts";
 import type { PluginEntry } from "../config/entries.ts";
 import { Config } from "../config/load.ts";
+import { forPlugins } from "./plugin-ports.ts";
 
 /** A plugin that takes longer to start counts as hung. */
 const patience = 60_000;
@@ -93,8 +94,8 @@ export class Instances {
       folder,
       log: this.#log,
       clock: this.#clock,
-      runs: this.#runs,
-      resolve: this.#resolve,
+      runs: () => forPlugins(Runs, this.#runs()),
+      resolve: (token) => forPlugins(token, this.#resolve(token)),
       plugin: async (wanted) => {
         const { plugin } = await loader.get(wanted);
         const wire = wireIn(plugin);

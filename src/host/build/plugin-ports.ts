@@ -1,0 +1,50 @@
+import { currentScope } from "../../agent/run/plugin-scope.ts";
+import { Journal } from "../../core/journal/journal.ts";
+import { Runs } from "../../core/ports/runs.ts";
+import type { Token } from "../../core/values/token.ts";
+
+/** Operations of `Runs` that wait for the journal only; the others wait for a model or the end of a run. */
+const storedOperations: readonly (keyof Runs)[] = [
+  ...(["start", "fork", "events", "get", "list", "totals", "usage", "signal", "pending", "doing"] as const),
+  ...(["pauseAgent", "resumeAgent", "giveFeedback", "feedback", "wires", "content"] as const),
+];
+const ofRuns: ReadonlySet<PropertyKey> = new Set(storedOperations);
+
+const known = new WeakMap<object, object>();
+
+/** A port as plugins reach it: while a tool or hook waits for the journal, its own time stands still. */
+export function forPlugins<T>(token: Token<T>, port: T): T {
+  if ((token as unknown) === Journal) return timedApart(port as object, () => true) as T;
+  if ((token as unknown) === Runs) return timedApart(port as object, (name) => ofRuns.has(name)) as T;
+  return port;
+}
+
+function timedApart(port: object, isTimed: (name: PropertyKey) => boolean): object {
+  const before = known.get(port);
+  if (before !== undefined) return before;
+  const operations = new Map<PropertyKey, unknown>();
+  const made = new Proxy(port, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      // Its key values and blobs.
+      if (typeof value === "object" && value !== null && isTimed(name)) return timedApart(value, isTimed);
+      if (typeof value !== "function") return value;
+      let operation = operations.get(name);
+      if (operation === undefined) {
+        const call = (...given: unknown[]): unknown => Reflect.apply(value, target, given);
+        operation = isTimed(name) ? (...given: unknown[]) => timed(call(...given)) : call;
+        operations.set(name, operation);
+      }
+      return operation;
+    },
+  });
+  known.set(port, made);
+  return made;
+}
+
+function timed(answer: unknown): unknown {
+  if (!(answer instanceof Promise)) return answer;
+  const end = currentScope()?.waitForJournal?.();
+  if (end !== undefined) answer.then(end, end);
+  return answer;
+}
