@@ -134,7 +134,8 @@ export class OwnedLog implements RunLog {
     if (this.#owner.onlyEnds && !this.#ending) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ seq: this.#parking === undefined ? this.#head : Number.POSITIVE_INFINITY, resolve, reject });
-      this.#owner.changed(this, true);
+      // Otherwise everything is in the commit in flight, and another one would have nothing to store.
+      if (this.#buffer.length > 0 || this.#parking !== undefined) this.#owner.changed(this, true);
     });
   }
 

@@ -193,6 +193,8 @@ export class Worker {
         controller.signal.addEventListener("abort", () => over?.abort(), { once: true });
         await this.#mindCrashes(claim.ownership, attemptsOf(history, known), over.signal);
       }
+      // The lease was lost meanwhile: a newer execution here has the run's signals.
+      controller.signal.throwIfAborted();
       feed.add(known);
       this.#signals.add(feed);
       await this.#execute({ claim, history, log, digest, billing, signals: feed, signal: controller.signal });

@@ -62,6 +62,27 @@ describe("the log of an owner", () => {
     expect(log.take().events).to.deep.equal([]);
   });
 
+  it("asks for no commit of its own while all it has is in one, and resolves with that", async () => {
+    const { log, told } = open();
+    log.write(started());
+    const item = log.take();
+    const flushed = log.flush();
+    expect(told).to.deep.equal(["changed"]);
+    expect(await settled(flushed)).to.equal("pending");
+    log.committed(item);
+    expect(await settled(flushed)).to.equal("resolved");
+    log.write(delta("a"));
+    const inFlight = log.take();
+    log.write(delta("b"));
+    const both = log.flush();
+    expect(told.at(-1)).to.equal("urgent");
+    log.committed(inFlight);
+    expect(await settled(both)).to.equal("pending");
+    log.committed(log.take());
+    expect(await settled(both)).to.equal("resolved");
+    expect(await settled(log.flush())).to.equal("resolved");
+  });
+
   const sized: readonly (readonly [string, object, number])[] = [
     ["text", { type: "text.delta", text: "12345" }, 96 + 5],
     ["a refusal", { type: "refusal.delta", text: "12345" }, 96 + 5],

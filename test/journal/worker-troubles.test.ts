@@ -450,6 +450,41 @@ describe("a run that this worker claims again", () => {
     await worker.stop();
   });
 
+  it("does not begin under the older lease when what it read for that comes late, nor takes the run's signals", async () => {
+    const heard: number[] = [];
+    const made = await bench({
+      execute: async ({ claim, signal, signals }) => {
+        signals.subscribe(0, () => heard.push(claim.ownership.epoch));
+        await untilAborted(signal);
+        throw signal.reason;
+      },
+    });
+    const { worker, journal, clock, enqueue } = made;
+    const run = await enqueue();
+    await journal.signal(run, { id: "a", kind: "message", body: { text: "a" } });
+    const older = await claimOf(made);
+    await journal.release({ ...older.ownership });
+    const newer = await claimOf(made);
+    const read = journal.signals.bind(journal);
+    const late = Promise.withResolvers<void>();
+    journal.signals = async (...given) => {
+      journal.signals = read;
+      await late.promise;
+      return read(...given);
+    };
+    await worker.start();
+    worker.offer(older);
+    worker.offer(newer);
+    await clock.advance(0);
+    expect(heard).to.deep.equal([2]);
+    late.resolve();
+    await clock.advance(0);
+    await journal.signal(run, { id: "b", kind: "message", body: { text: "b" } });
+    await clock.advance(1_000);
+    expect(heard).to.deep.equal([2, 2]);
+    await worker.stop();
+  });
+
   it("is executed under the newer lease alone, whichever comes first", async () => {
     const watched: string[] = [];
     const watch = { begin: () => watched.push("begin"), end: () => watched.push("end") };

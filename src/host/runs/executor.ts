@@ -60,6 +60,11 @@ export interface Owner {
   readonly shadow: string | undefined;
 }
 
+interface Executing {
+  readonly owner: Owner;
+  doing: () => Doing | undefined;
+}
+
 /** Callbacks must not throw or block: the run waits for them. */
 export interface RunWatcher {
   /** Called before the run's next event. */
@@ -77,9 +82,8 @@ export class Executor {
   readonly #committer: Committer;
   readonly #worker: Worker;
   readonly #gates = new Map<string, BackpressureGate>();
-  /** Owners of the runs executing here. */
-  readonly #owners = new Map<string, Owner>();
-  readonly #live = new Map<string, () => Doing | undefined>();
+  /** The newest execution of each run here: one that lost its lease may still be ending when the next has begun. */
+  readonly #executing = new Map<string, Executing>();
   /** Memory held by the runs executing here. */
   readonly #held = new Map<string, Charge>();
   /** Unfinished runs started here, and their agents; tracked only by a process that takes over no others. */
@@ -97,7 +101,7 @@ export class Executor {
       listener: followers,
       writes: parts.writes,
       ended: (digest) => {
-        if (this.#owners.get(digest.run)?.shadow === undefined) this.figures.ended(digest);
+        if (this.ownerOf(digest.run)?.shadow === undefined) this.figures.ended(digest);
       },
       grew: (run, bytes) => this.#held.get(run)?.add(bytes),
     });
@@ -132,7 +136,7 @@ export class Executor {
   claimant({ agent, parent }: RunRequest): string | undefined {
     if (this.#waits(agent)) return undefined;
     // A sub-run needs no free slot: its waiting parent might hold the last one forever.
-    const here = this.#worker.room > 0 || this.#owners.has(parent?.run ?? "");
+    const here = this.#worker.room > 0 || this.#executing.has(parent?.run ?? "");
     return here ? this.#worker.name : undefined;
   }
 
@@ -171,7 +175,7 @@ export class Executor {
 
   /** The owner of a run, if it executes here. */
   ownerOf(run: string): Owner | undefined {
-    return this.#owners.get(run);
+    return this.#executing.get(run)?.owner;
   }
 
   /** The run's own clock, see `RunClocks`. */
@@ -181,7 +185,7 @@ export class Executor {
 
   /** What a run executing here waits for, where its events do not show it. */
   doing(run: string): Doing | undefined {
-    return this.#live.get(run)?.();
+    return this.#executing.get(run)?.doing();
   }
 
   /** The gate of a paced run without a reader yet, and a function that removes it. */
@@ -218,10 +222,13 @@ export class Executor {
     // Shadows do not appear in the live feed.
     const leaveFeed = shadow === undefined ? feed.began(claim, work.digest) : () => {};
     this.watcher?.began(claim);
+    const { tenant, request } = claim;
+    const owner = { tenant, caller: request.caller, user: request.user, shadow };
+    const executing: Executing = { owner, doing: () => undefined };
+    this.#executing.set(run, executing);
     try {
       const measured = shadow === undefined ? telemetry.runLog(work.log, claim, history) : work.log;
       const log = gate === undefined ? measured : new PacedLog(measured, gate);
-      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller, user: claim.request.user, shadow });
       const pipeline = lease.revision.pipelines.open({
         claim,
         log,
@@ -233,18 +240,21 @@ export class Executor {
         now: () => this.now(run),
         agentPause: () => this.paused.of(claim.request.agent),
         queuedPaused: () => this.#queuedPaused(claim),
-        live: (doing) => this.#live.set(run, doing),
+        live: (doing) => {
+          executing.doing = doing;
+        },
         ...(gate === undefined ? {} : { gate: () => gate.gate(), reader: () => gate.reader }),
       });
       await pipeline.run();
       if (this.#started.has(run) && (await existingRun(journal, run)).state === "done") this.#started.delete(run);
     } finally {
-      if (!gate?.parked) this.#gates.delete(run);
-      this.#owners.delete(run);
-      this.#live.delete(run);
       leaveFeed();
       lease.release();
-      this.watcher?.left(run);
+      if (this.#executing.get(run) === executing) {
+        this.#executing.delete(run);
+        if (!gate?.parked) this.#gates.delete(run);
+        this.watcher?.left(run);
+      }
     }
   }
 
