@@ -4,7 +4,7 @@ import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
 import { Spending } from "./money.ts";
-import { isReliable, type Profile } from "./profile.ts";
+import { isReliable, isShort, type Profile } from "./profile.ts";
 import { Queue } from "./queue.ts";
 import type { DiskJournal } from "./sqlite/store.ts";
 import { calmAt, epoch, type World } from "./world.ts";
@@ -210,6 +210,8 @@ export class Engine {
     for (const item of batch) {
       const { run, epoch, worker } = item.ownership;
       const first = item.events[0]?.seq ?? 0;
+      if (item.events.length === 0 && item.state === undefined)
+        this.world.violated(`${run}: an append of ${worker} has nothing to store`);
       if (fenced.has(item.ownership)) {
         this.coverage.count("fenced append");
         // A late copy without events, older than what is stored: its answer goes to nobody, and there is nothing to compare.
@@ -317,8 +319,9 @@ export class Engine {
     const answered = this.#answers.get(`${run} ${call}`) ?? this.world.now;
     // After a crash the same call is asked about again, and that question may get no answer.
     this.#answers.delete(`${run} ${call}`);
-    // With fewer places than runs, a run that lost its process waits for its turn first.
-    const placed = this.profile.activeRuns < this.profile.runs ? (this.ownerOf(run)?.at ?? 0) : 0;
+    // With fewer places than runs, or memory for one of them only, a run that lost its process waits for its turn first.
+    const { activeRuns, runs } = this.profile;
+    const placed = activeRuns < runs || isShort(this.profile) ? (this.ownerOf(run)?.at ?? 0) : 0;
     const late = this.world.now - Math.max(answered, placed, epoch + calmAt);
     if (late > 40_000)
       this.world.violated(`${run}: an answer about ${call} was not taken for ${Math.round(late / 1_000)} s`);

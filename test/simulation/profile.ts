@@ -79,6 +79,9 @@ export interface Profile {
 export const isReliable = ({ slow, refused, lost, late, twice, fullDisk }: Profile): boolean =>
   slow + refused + lost + late + twice + fullDisk === 0;
 
+/** A process has memory for one run, whatever its size, and claims the next one when that has ended. */
+export const isShort = ({ memory }: Profile): boolean => memory <= 1_000;
+
 const shares = [0, 0.02, 0.1, 0.3];
 
 export function profileOf(decisions: Decisions): Profile {
@@ -87,7 +90,7 @@ export function profileOf(decisions: Decisions): Profile {
   const watched = decisions.chance(0.15);
   const remembers = decisions.chance(0.12);
   // Somebody has to take it from somebody.
-  const isShort = decisions.chance(0.1);
+  const hasLittle = decisions.chance(0.1);
   return {
     runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
     workers: decisions.between(1, 3),
@@ -133,9 +136,9 @@ export function profileOf(decisions: Decisions): Profile {
     contextTokens: decisions.chance(0.15) ? decisions.pick([600, 1_000, 2_000]) : 0,
     compaction: decisions.chance(0.6) ? "summary" : "drop",
     remembers,
-    tenants: isShort || decisions.chance(0.25) ? 2 : 1,
+    tenants: hasLittle || decisions.chance(0.25) ? 2 : 1,
     activeRuns: decisions.chance(0.15) ? decisions.between(1, 4) : 100,
     crowd: decisions.chance(0.3) ? 9 : 0,
-    memory: isShort ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
+    memory: hasLittle ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
   };
 }
