@@ -35,6 +35,7 @@ const sweeps = [
   "cli/wrong-words",
   "docs/code",
   "fuzz/seeds",
+  "host/runs/cancel-elsewhere",
   "plugins/interleaved-calls",
   "plugins/shell/processes",
 ].map(file);

@@ -18,8 +18,7 @@ interface Resource {
   readonly [key: string]: any;
 }
 
-describe("deploy/helm/venturi", function () {
-  this.timeout(60_000);
+describe("deploy/helm/venturi", () => {
   const folder = mkdtempSync(join(tmpdir(), "venturi-helm-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
   before(function () {

@@ -4,6 +4,7 @@ import { compileCondition } from "../../src/agent/tools/condition.ts";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { cpuTime } from "../cpu-time.ts";
 import { Bench, deferred, run, type Setup, tool } from "./harness.ts";
 
 const pay = (approval: "always" | "once" | "never" | { when: string }) =>
@@ -382,9 +383,8 @@ describe("conditions", () => {
 
   it("take a pattern from the config in linear time", () => {
     const condition = compileCondition('path.matches("^(a+)+$")');
-    const start = performance.now();
-    expect(condition({ path: `${"a".repeat(5_000)}!` })).to.equal(false);
-    expect(performance.now() - start).to.be.lessThan(1_000);
+    const took = cpuTime(() => expect(condition({ path: `${"a".repeat(5_000)}!` })).to.equal(false));
+    expect(took).to.be.lessThan(1_000);
   });
 
   for (const source of [

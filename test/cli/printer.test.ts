@@ -106,13 +106,13 @@ describe("a run at the terminal", () => {
       const { printer, lines } = screen();
       for (const body of script.slice(0, 5)) printer.print(event(body));
       expect(lines()[0]).to.equal("Let me look.");
-      await until(() => / clock writing \d+ ms \{"zone":$/.test(lines()[1] ?? ""));
+      await until(() => / clock writing [\d.]+ m?s \{"zone":$/.test(lines()[1] ?? ""));
       printer.print(event(script[5]));
-      await until(() => / clock writing \d+ ms \{"zone":"UTC"\}$/.test(lines()[1] ?? ""));
+      await until(() => / clock writing [\d.]+ m?s \{"zone":"UTC"\}$/.test(lines()[1] ?? ""));
       printer.print(event(script[6]));
-      expect(lines()[1]).to.match(/ clock waiting \d+ ms \{"zone":"UTC"\}$/);
+      expect(lines()[1]).to.match(/ clock waiting [\d.]+ m?s \{"zone":"UTC"\}$/);
       printer.print(event(script[7]));
-      await until(() => / clock running [1-9]00 ms \{"zone":"UTC"\}$/.test(lines()[1] ?? ""));
+      await until(() => / clock running (?:[1-9]00 ms|[\d.]+ s) \{"zone":"UTC"\}$/.test(lines()[1] ?? ""));
       printer.print(event(script[8]));
       expect(lines().slice(1, 2)).to.deep.equal(['⚙ clock {"zone":"UTC"} → noon sharp (37 ms)']);
       printer.print(event(script.at(-1)));
@@ -130,7 +130,7 @@ describe("a run at the terminal", () => {
       expect(lines()).to.have.length(9);
       expect(lines()[8]).to.equal("  and 2 more");
       expect(lines()[0])
-        .to.match(/^. t0 writing \d+ ms ….*fit"\}$/u)
+        .to.match(/^. t0 writing [\d.]+ m?s ….*fit"\}$/u)
         .and.to.have.length(39);
       printer.print(event(script.at(-1)));
       expect(lines()).to.deep.equal([end.trimEnd(), ""]);

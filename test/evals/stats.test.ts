@@ -46,7 +46,7 @@ describe("the statistics of an eval", () => {
     });
     expect(alarms.filter(Boolean).length).to.be.within(3, 18);
     expect(alarms.slice(0, 20).filter(Boolean).length).to.be.at.most(2);
-  }).timeout(20_000);
+  });
 
   it("draw sessions whole: runs that say the same make an interval no narrower", () => {
     const session = (value: number, runs: number) => Array.from({ length: runs }, () => value);

@@ -34,7 +34,7 @@ export async function openPages(service: Service): Promise<Target> {
   const get = async (path: string): Promise<Page> => {
     const response = await fetch(service.url + path, {
       headers: { accept: "application/json" },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(120_000),
     });
     const text = await response.text();
     assert.equal(response.status, 200, text.slice(0, 500));

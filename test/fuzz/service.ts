@@ -116,7 +116,7 @@ export const http = (service: Service): Target => ({
         method: "POST",
         headers: { "content-type": "application/json", "anthropic-version": "2023-06-01", "a2a-version": "1.0" },
         body: bytes,
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(120_000),
       });
       const text = await response.text();
       assert.notEqual(response.status, 500, text.slice(0, 500));
@@ -143,7 +143,7 @@ export const query = (service: Service): Target => ({
       ),
       async (path, asked) => {
         const words = new URLSearchParams(asked);
-        const response = await fetch(`${service.url}${path}?${words}`, { signal: AbortSignal.timeout(20_000) });
+        const response = await fetch(`${service.url}${path}?${words}`, { signal: AbortSignal.timeout(120_000) });
         const text = await response.text();
         assert.notEqual(response.status, 500, text.slice(0, 500));
       },

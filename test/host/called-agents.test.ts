@@ -91,6 +91,8 @@ describe("an approval inside a called agent", function () {
     const run = await started();
     await asked(run);
     await new Promise((resolve) => setTimeout(resolve, 1_100)); // longer than the tools' timeouts
+    const parked = async () => (await json("/v1/runs?status=waiting")).body.runs as unknown as unknown[];
+    while ((await parked()).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     const { body } = await json(`/v1/runs/${run}`);
     expect(body).to.include({ status: "waiting" });
     const [question] = body.pending as unknown as (Approval & { origin: { agent: string } })[];

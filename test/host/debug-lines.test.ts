@@ -21,10 +21,12 @@ interface Line {
 }
 
 /** A log like ours: what is below its level is written only by `verbose`. */
-function collected(least: "debug" | "warn"): { lines: Line[]; log: Log } {
+function collected(least: "debug" | "warn", onLine: (message: string) => void): { lines: Line[]; log: Log } {
   const lines: Line[] = [];
-  const add = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
-    void lines.push({ level, message, fields: fields ?? {} });
+  const add = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    lines.push({ level, message, fields: fields ?? {} });
+    onLine(message);
+  };
   const all = { debug: add("debug"), info: add("info"), warn: add("warn"), error: add("error") };
   return { lines, log: { ...all, ...(least === "warn" ? { debug: () => {}, info: () => {} } : {}), verbose: all } };
 }
@@ -36,11 +38,13 @@ interface Debugged {
   readonly limits?: { readonly maxToolRounds: number };
   readonly level?: "debug" | "warn";
   readonly debug?: boolean;
+  readonly onLine?: (message: string) => void;
 }
 
 /** The lines of one run's calls: what happened to which tool, and the facts that do not depend on the clock. */
-async function linesOf({ script, tools, policy, limits, level = "debug", debug }: Debugged): Promise<string[]> {
-  const { lines, log } = collected(level);
+async function linesOf(options: Debugged): Promise<string[]> {
+  const { script, tools, policy, limits, level = "debug", debug, onLine = () => {} } = options;
+  const { lines, log } = collected(level, onLine);
   const helper = agent({
     name: "helper",
     model: "scripted/m",
@@ -94,13 +98,18 @@ describe("debug lines of tool calls", () => {
   it("say what held it back: the generation, a person, room, an exclusive tool, or the round limit", async () => {
     const two = [say.call(0, "read", { secret: "hush" }), say.call(1, "write", {}), say.text("and so on")];
     const gates = async (options: Omit<Debugged, "script">, script: Generation = two) => {
-      const lines = await linesOf({ ...options, script: [script, ["done"]] });
+      const onLine = (message: string) => {
+        if (message === "tool call gated") gated.resolve();
+      };
+      const lines = await linesOf({ ...options, script: [script, ["done"]], onLine });
+      gated = Promise.withResolvers<void>();
       return lines
         .filter((line) => line.startsWith("tool call gated"))
         .map((line) => line.slice("tool call gated ".length));
     };
-    const slow = { call: async () => await new Promise((resolve) => setTimeout(() => resolve("ok"), 20)) };
-    const read = make("read", { effect: "pure", ...slow });
+    let gated = Promise.withResolvers<void>();
+    // Runs until the other call has been held back.
+    const read = make("read", { effect: "pure", call: () => gated.promise.then(() => "ok") });
     expect(await gates({ tools: [read, make("write")] })).to.deep.equal(["write by=generation"]);
     expect(
       await gates({ tools: [read, make("write", { effect: "pure" })], policy: { dispatch: "round" } }),
@@ -144,7 +153,7 @@ describe("debug lines of tool calls", () => {
 
   it("cost nothing when they are off", async () => {
     let reads = 0;
-    const { log } = collected("warn");
+    const { log } = collected("warn", () => {});
     const watched: Log = {
       ...log,
       get verbose(): Log {

@@ -71,8 +71,7 @@ const questions = [
 
 const names = ["HTTP", "the client", "WebSocket", "AI SDK", "AG-UI", "a program", "a command", "the terminal"] as const;
 
-describe("a question is answered where it is shown", function () {
-  this.timeout(60_000);
+describe("a question is answered where it is shown", () => {
   const folder = mkdtempSync(join(tmpdir(), "venturi-"));
   const configFile = join(folder, "venturi.yaml");
   const sockets = new Set<WebSocket>();

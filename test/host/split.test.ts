@@ -45,7 +45,7 @@ describe("a split of models", () => {
     expect(reloaded.map(({ member }) => member)).to.deep.equal(members);
     expect((await chosen(one, undefined)).reason).to.include("drawn by the run");
     await Promise.all([one.close(), two.close()]);
-  }).timeout(30_000);
+  });
 
   it("is compared over all runs: times, tokens, costs, ratings and failures, with intervals", async () => {
     const host = await opened(place);
@@ -77,7 +77,7 @@ describe("a split of models", () => {
     expect(rows[4]).to.match(/failed +0\.000 +0\.000 +\+0\.000 +\+0\.000 … \+0\.000$/);
     expect((await place.venturi("compare", "--split", "none")).code).not.to.equal(0);
     expect((await place.venturi("compare", "run_1")).code).to.equal(2);
-  }).timeout(60_000);
+  });
 
   it("is refused where it has no effect, with line and column", async () => {
     const refusal = async (models: string) => {

@@ -7,8 +7,7 @@ import { scripted } from "./scripted.ts";
 
 const plain = agent({ name: "plain", model: "scripted/m" });
 const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
-  for (let turn = 0; turn < 500 && !(await holds()); turn++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(await holds()).to.equal(true);
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 };
 
 describe("the service mounted in another program", () => {
@@ -70,7 +69,7 @@ describe("the service mounted in another program", () => {
     await reader?.read();
     await reader?.cancel();
     await until(async () => (await states()).join() === "done cancelled,done cancelled");
-  }).timeout(10_000);
+  });
 
   it("a reader that begins late gets everything", async () => {
     const piece = "x".repeat(64 * 1024);

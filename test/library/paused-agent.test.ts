@@ -1,16 +1,15 @@
-import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import { type AnyAgent, agent, type RunEvent, sqlite, tool } from "venturi";
 import { z } from "zod";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { type Generation, say } from "../../src/testing/model.ts";
 import { type TestVenturi, testVenturi } from "../../src/testing/venturi.ts";
+import { heard } from "../heard.ts";
 import { testFolder } from "../host/folder.ts";
 
 const model = "anthropic/claude-sonnet-4-5";
 
-describe("a paused agent", function () {
-  this.timeout(20_000);
+describe("a paused agent", () => {
   const folder = testFolder();
   const opened = new Set<TestVenturi>();
   afterEach(async () => {
@@ -140,8 +139,7 @@ describe("a paused agent", function () {
     const run = await venturi.start(worker, "Go");
     await begun;
     await run.pause();
-    // The worker reads the signal after it is stored; no event tells when.
-    await setTimeout(1_000);
+    await heard(run.id);
     end();
     await until(run.events(), "run.paused");
     for (let wakes = 1; wakes <= 8; wakes++) {

@@ -6,6 +6,7 @@ import type { GenerationRequest } from "../../src/core/model/provider.ts";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { type Generation, say } from "../../src/testing/model.ts";
 import { testVenturi } from "../../src/testing/venturi.ts";
+import { heard } from "../heard.ts";
 import { testFolder } from "../host/folder.ts";
 import { escapes, systemEscapes } from "../plugins/files/escapes.ts";
 import { withoutBubblewrap } from "../plugins/shell/workspace.ts";
@@ -143,7 +144,7 @@ describe("an agent with skills", () => {
       if (event.type === "tool.started" && event.name === "wait") break;
     }
     await run.pause();
-    await new Promise((resolve) => setTimeout(resolve, 300)); // until the run has heard of it: it reads signals as they come
+    await heard(run.id);
     gate.resolve();
     for await (const event of run.events()) if (event.type === "run.paused") break;
     await first.close();

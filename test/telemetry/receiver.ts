@@ -13,6 +13,8 @@ export class Receiver {
   readonly metricNames = new Set<string>();
   readonly headers: IncomingMessage["headers"][] = [];
   requests = 0;
+  /** Requests that nobody has given up. */
+  hanging = 0;
   behaviour: Behaviour = "accept";
   readonly #server = createServer((request, response) => this.#serve(request, response));
 
@@ -43,7 +45,11 @@ export class Receiver {
     request.on("end", () => {
       this.requests++;
       this.headers.push(request.headers);
-      if (this.behaviour === "hang") return;
+      if (this.behaviour === "hang") {
+        this.hanging++;
+        response.once("close", () => this.hanging--);
+        return;
+      }
       if (this.behaviour === "refuse") {
         response.writeHead(400).end();
         return;

@@ -13,8 +13,7 @@ interface Answer {
   readonly error?: { readonly op: string; readonly code: string; readonly err: string };
 }
 
-describe("adding runs to datasets over HTTP", function () {
-  this.timeout(60_000);
+describe("adding runs to datasets over HTTP", () => {
   const bench = new Bench("sqlite", "datasets: ./cases");
   before(() => bench.open());
   after(() => bench.close());

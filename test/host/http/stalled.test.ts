@@ -67,7 +67,7 @@ describe("readers that stop reading", () => {
         },
       },
       channels: [{ plugin: channelHttp }],
-      limits: { slowReader, stalled: 400 },
+      limits: { slowReader, stalled: 1_000 },
     });
     const { run } = await service.runs.start({ agent: "flood", input: {} });
     const response = await fetch(`${service.url}/v1/runs/${run}/events`);

@@ -70,20 +70,9 @@ describe("cancelling a run", () => {
     }
   });
 
-  it("ends a run whose provider is silent at once", async () => {
+  it("ends a run whose provider is silent", async () => {
     const venturi = await venturiOf(yaml("1"));
     try {
-      const took: number[] = [];
-      for (let count = 0; count < 5; count++) {
-        const { run } = await venturi.runs.start({ agent: "silent", input: { text: "go" } });
-        await when(venturi.runs, run, "text.delta");
-        const start = performance.now();
-        await venturi.runs.cancel(run);
-        took.push(performance.now() - start);
-      }
-      const median = took.toSorted((left, right) => left - right)[2] ?? Number.NaN;
-      console.log(`      from the cancel to the terminal event: median of 5 ${median.toFixed(1)} ms`);
-      expect(median).to.be.lessThan(100);
       const { run } = await venturi.runs.start({ agent: "silent", input: { text: "go" } });
       await when(venturi.runs, run, "text.delta");
       await venturi.runs.cancel(run);

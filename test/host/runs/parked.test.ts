@@ -18,7 +18,7 @@ tools: { calculator: { type: calculator, approval: always } }
 agents: { payer: { model: demo/payer, tools: [calculator] }, plain: { model: demo/small } }
 journal: { type: sqlite, path: ./runs.db }
 server: { listen: 0, auth: { keys: [{ ${JSON.stringify(keyOf("ada", "key")).slice(1, -1)}, concurrentRuns: 2, may: [start, see, steer, approve] }] } }
-limits: { activeRuns: 2, queue: 0, drain: 20s }
+limits: { activeRuns: 2, queue: 0, drain: 1h }
 channels: { http: { type: channel-http } }
 telemetry: off
 `;
@@ -73,10 +73,8 @@ describe("runs that wait for a person", () => {
     expect(events.at(-1)).to.include({ type: "run.finished", output: "All is paid." });
     expect(events.filter(({ type }) => type === "tool.started")).to.have.length(1);
 
-    const since = performance.now();
-    await service.drain();
+    await service.drain(); // has an hour for those that are not parked
     services.length = 0;
-    expect(performance.now() - since).to.be.lessThan(5_000);
     const again = await open();
     for (const run of rest)
       expect(await again.host.runs.get(run)).to.include({

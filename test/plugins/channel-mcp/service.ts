@@ -68,7 +68,7 @@ export async function ask(
   url: string,
   method: string,
   params: Record<string, unknown>,
-  { capabilities = {} as object, headers = {} as Record<string, string>, signal = AbortSignal.timeout(10_000) } = {},
+  { capabilities = {} as object, headers = {} as Record<string, string>, signal = AbortSignal.timeout(120_000) } = {},
 ): Promise<{ status: number; result: Record<string, unknown>; error?: { code: number; message: string } }> {
   const name = params.name ?? params.uri ?? params.taskId;
   const response = await fetch(`${url}/mcp`, {

@@ -93,7 +93,7 @@ describe("the times of a schedule", () => {
         }
       }
     }
-  }).timeout(20_000);
+  });
 
   it("for a single time come once", async () => {
     const { next } = await occurrencesOf({ at: 5_000, timezone: "UTC" });

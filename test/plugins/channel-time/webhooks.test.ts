@@ -76,7 +76,7 @@ tools: { clock: { type: clock, approval: always } }`);
     ]);
     const seqs = receiver.taken.map(({ body }) => body.data.seq);
     expect(seqs).to.deep.equal([...seqs].sort((left, right) => left - right));
-  }).timeout(60_000);
+  });
 
   it("tell once that a budget is nearly and wholly used up, and what a run cost", async () => {
     const events = "[run.finished, run.failed, budget.reached]";
@@ -165,7 +165,7 @@ budgets: { all: { of: service, tokens: 100, per: month } }`);
     await until(() => receiver.taken.length >= runs.length);
     expect(receiver.taken.map(({ body }) => body.data.run).sort()).to.deep.equal(runs.toSorted());
     expect(new Set(receiver.taken.map(({ id }) => id)).size).to.equal(runs.length);
-  }).timeout(60_000);
+  });
 
   it("are told of by runs that name them, where their host is allowed, and not of other runs", async () => {
     const host = new URL(url).host;

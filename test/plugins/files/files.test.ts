@@ -4,6 +4,7 @@ import { expect } from "chai";
 import files from "../../../plugins/files/index.ts";
 import type { ToolSource } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolContract, toolNamed } from "../../../src/testing.ts";
+import { cpuTimeOf } from "../../cpu-time.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 const open = async (workspace: Workspace, options = {}) =>
@@ -115,9 +116,7 @@ describe("files", () => {
   });
 
   it("a name pattern full of stars costs no more than its length", async () => {
-    const start = performance.now();
-    await call("search", { name: `${"*a".repeat(99)}b` });
-    expect(performance.now() - start).to.be.below(1_000);
+    expect(await cpuTimeOf(() => call("search", { name: `${"*a".repeat(99)}b` }))).to.be.below(1_000);
   });
 
   it("writes beside and renames, keeps the mode, makes folders, leaves nothing behind", async () => {

@@ -147,9 +147,11 @@ describe("postgres failures", function () {
   it("a black-holed connection is given up after the timeout, and an append it swallowed is settled by what is there", async () => {
     const cluster = await sharedCluster();
     const wire = await Wire.to(cluster.port);
-    const journal = openJournal(cluster.urlAt(wire.port), freshSchema(), { timeout: 400, connectTimeout: 400 });
+    const schema = freshSchema();
+    const direct = openJournal(cluster.url, schema);
+    const { ownership } = await claimed(direct);
+    const journal = openJournal(cluster.urlAt(wire.port), schema, { timeout: 400, connectTimeout: 400 });
     const committer = new Committer({ journal });
-    const { ownership } = await claimed(journal);
     const log = committer.openLog(ownership);
     await log.step(text("before"));
     // The request gets through, the answer does not: the one case in which nobody can know without looking.
@@ -158,8 +160,9 @@ describe("postgres failures", function () {
     setTimeout(() => wire.pass(), 600);
     await step;
     await log.step({ ...end });
-    expect((await journal.read(ownership.run, 0, 10)).map((event) => event.seq)).to.deep.equal([1, 2, 3]);
+    expect((await direct.read(ownership.run, 0, 10)).map((event) => event.seq)).to.deep.equal([1, 2, 3]);
     await journal.close();
+    await direct.close();
     await wire.close();
   });
 });
@@ -168,7 +171,7 @@ describe("postgres connections", () => {
   it("outlive an enqueue that is refused", async () => {
     const { url } = await sharedCluster();
     const schema = freshSchema();
-    const database = new Database({ url, schema, pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler: false });
+    const database = new Database({ url, schema, pool: 4, connectTimeout: 30_000, timeout: 60_000, pooler: false });
     const journal = new PostgresJournal(database, { lease: 30_000, pooler: false, poll: 50 });
     let lost = 0;
     database.lost.add(() => lost++);

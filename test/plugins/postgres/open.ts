@@ -5,6 +5,6 @@ export type OpenOptions = Partial<DatabaseOptions> & { readonly lease?: number; 
 
 export function openJournal(url: string, schema: string, options: OpenOptions = {}): PostgresJournal {
   const { lease = 30_000, poll = 50, pooler = false, ...rest } = options;
-  const database = new Database({ url, schema, pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler, ...rest });
+  const database = new Database({ url, schema, pool: 4, connectTimeout: 30_000, timeout: 60_000, pooler, ...rest });
   return new PostgresJournal(database, { lease, pooler, poll });
 }

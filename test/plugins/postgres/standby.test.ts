@@ -10,7 +10,7 @@ import { Cluster } from "./cluster.ts";
 import { openJournal } from "./open.ts";
 import { ask, makeSynchronous, promote, standbyOf } from "./standby.ts";
 
-const connections = { pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler: false };
+const connections = { pool: 4, connectTimeout: 30_000, timeout: 60_000, pooler: false };
 
 /** Waits until the query has an answer. */
 async function until(cluster: Cluster, query: string): Promise<void> {
@@ -36,7 +36,7 @@ describe("postgres with a standby", function () {
   const both = () => `postgres://venturi@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
 
   it("of several hosts the one that takes writes is used, wherever it stands", async () => {
-    const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
+    const journal = openJournal(both(), "j", { connectTimeout: 10_000 });
     const { ownership } = await claimed(journal);
     const rows = await ask(primary, "SELECT 1 FROM j.runs WHERE run = $1", [ownership.run]);
     expect(rows).to.have.length(1);
@@ -88,7 +88,7 @@ describe("postgres with a standby", function () {
   });
 
   it("a standby alone is a journal that fails, not one that is ready", async () => {
-    const journal = openJournal(standby.url, "j", { connectTimeout: 1_000 });
+    const journal = openJournal(standby.url, "j", { connectTimeout: 60_000 });
     const error = await journal.ping().catch((thrown) => thrown);
     expect(error).to.include({ op: "journal.ping", code: "journal_failed" });
     expect(error.message).to.include("a standby that has not been promoted yet");
@@ -97,7 +97,9 @@ describe("postgres with a standby", function () {
 
   it("a missing standby delays commits without piling up connections", async () => {
     const journal = openJournal(primary.url, "j", { timeout: 200, connectTimeout: 1_000 });
-    const log = new Committer({ journal }).openLog((await claimed(journal)).ownership);
+    const patient = openJournal(primary.url, "j");
+    const log = new Committer({ journal }).openLog((await claimed(patient)).ownership);
+    await patient.close();
     await standby.crash();
     const step = log.step(text("waits"));
     for (let beats = 0; beats < 8; beats++) {
@@ -112,7 +114,7 @@ describe("postgres with a standby", function () {
   });
 
   it("the primary is killed and the standby promoted: runs wait, go on, and nothing acknowledged is lost", async () => {
-    const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
+    const journal = openJournal(both(), "j", { connectTimeout: 10_000 });
     const committer = new Committer({ journal });
     const { ownership } = await claimed(journal);
     const log = committer.openLog(ownership);

@@ -31,19 +31,17 @@ const removeAll = (file: string) => {
 describe("a journal whose file is removed while it is written to", () => {
   const folder = temporaryFolder();
 
-  it("acknowledges nothing more, says so within a second, and makes no empty file in its place", async () => {
+  it("acknowledges nothing more, says so, and makes no empty file in its place", async () => {
     const file = freshFile(folder);
     const { log, next } = recorder();
     const journal = new SqliteJournal({ file, lease: 30_000, busyTimeout: 100, watch: 20 }, log);
     const { ownership } = await claimed(journal);
     expect(await put(journal, ownership, [text("a")])).to.equal(true);
-    const removed = Date.now();
     removeAll(file);
     const refused = await put(journal, ownership, [text("lost")]).catch((thrown) => thrown);
     expect(refused).to.include({ code: "journal_failed" });
     expect(refused.message).to.contain("was removed while the service was writing to it");
     expect(await next()).to.equal("the journal's file is gone; new runs are refused");
-    expect(Date.now() - removed).to.be.lessThan(1_000);
     expect((await journal.ping().catch((thrown) => thrown)).code).to.equal("journal_failed");
     expect(readdirSync(dirname(file)).filter((name) => join(dirname(file), name) === file)).to.deep.equal([]);
     await journal.close();
