@@ -56,7 +56,7 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
   let asked: ModelTarget | undefined;
   const skipped: string[] = [];
   const queue: Turn[] = failover === "never" ? candidates.slice(0, 1) : candidates;
-  const patience = queue.length > 1 ? patient : longestWait(run);
+  const patience = Math.min(queue.length > 1 ? patient : Number.POSITIVE_INFINITY, longestWait(run));
   for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
     const { target } = turn;
     if (turn.wait !== undefined) await waitFor(run, turn.target, turn.wait.until);

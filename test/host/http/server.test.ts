@@ -91,7 +91,13 @@ describe("the server", () => {
     const response = await run(shared, { headers: { origin: "https://app.example", accept: "text/event-stream" } });
     expect(response.status).to.equal(200);
     expect(response.headers.get("access-control-allow-origin")).to.equal("https://app.example");
+    const exposed = response.headers.get("access-control-expose-headers")?.split(/, ?/);
+    const wanted = ["x-venturi-run", "venturi-warnings", "x-request-id", "traceparent", "retry-after", "location"];
+    expect(exposed).to.have.members(wanted);
     await response.text();
+    const without = await run(service);
+    expect(without.headers.get("access-control-expose-headers")).to.equal(null);
+    await without.text();
     await shared.close();
   });
 
@@ -175,6 +181,12 @@ describe("the server", () => {
     it("refuses bodies that are not JSON or not declared as JSON", async () => {
       expect((await run(service, { body: '{"agent":' })).status).to.equal(400);
       expect((await run(service, { headers: { "content-type": "text/xml" } })).status).to.equal(400);
+      const form = await run(service, {
+        headers: { "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
+      });
+      expect([form.status, await form.text()].join())
+        .to.contain("400")
+        .and.to.contain("application/json");
     });
 
     const raw = async (send: (socket: net.Socket) => void): Promise<string> => {
@@ -240,6 +252,7 @@ describe("the server", () => {
       "GET /v1/sessions/{session}",
       "GET /readyz",
     ]);
+    expect(routes).not.to.include("GET /openapi.json");
     for (const route of routes) {
       const [method = "", path = ""] = route.split(" ");
       const found = service.app.hasRoute({ method: method as "GET", url: path.replaceAll(/\{(\w+)\}/g, ":$1") });

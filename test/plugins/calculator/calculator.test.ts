@@ -87,6 +87,11 @@ describe("calculator", () => {
     it(`${expression} = ${value}`, () => expect(evaluate(expression)).to.equal(value));
   }
 
+  it("takes a thousand characters, and no more", () => {
+    expect(evaluate(`${"1+".repeat(499)}10`)).to.equal(509);
+    expect(() => evaluate(`${"1+".repeat(499)}100`)).to.throw("longer than 1000");
+  });
+
   it(`explains each of ${mistakes.length} mistakes`, () => {
     for (const [expression, message] of mistakes) {
       expect(() => evaluate(expression), expression)

@@ -59,6 +59,18 @@ describe("clock", () => {
     expect((await ask({ at: "2026-01-31", add: { months: -2, weeks: -1 } })).iso).to.equal("2025-11-23T00:00:00Z");
   });
 
+  it("adds days and hours together, and reads an offset with or without its colon", async () => {
+    const told = await ask({ at: "2026-01-31T10:00Z", add: { days: 1, hours: 2, minutes: 3, seconds: 4 } });
+    expect(told.iso).to.equal("2026-02-01T12:03:04Z");
+    expect((await ask({ at: "2026-01-31T10:00Z", add: { months: -1, hours: -2 } })).iso).to.equal(
+      "2025-12-31T08:00:00Z",
+    );
+    for (const at of ["2026-01-31T10:00+0100", "2026-01-31 10:00+01:00", "2026-01-31t09:00z"])
+      expect((await ask({ at })).iso, at).to.equal("2026-01-31T09:00:00Z");
+    for (const at of ["x2026-01-31", "2026-01-31T10:00+01:00x", "2026-01-31T10:00:00.1234567890Z"])
+      expect(await ask({ at }).catch(({ code }) => code), at).to.equal("tool_failed");
+  });
+
   it("measures the distance between two moments", async () => {
     const told = await ask({ at: "2026-03-01T00:00:00Z", until: "2026-03-03T04:05:06Z" });
     expect(told.until).to.deep.equal({ seconds: 187_506, human: "2 days, 4 hours, 5 minutes, 6 seconds" });

@@ -25,6 +25,11 @@ describe("diffs in the form of apply_patch", () => {
     expect(updatedBy("x\na\nx\n", "@@\n-x\n+y\n*** End of File\n")).to.equal("x\na\ny\n");
   });
 
+  it("at the end of the file may be the whole file, and may not reach before the hunk above", () => {
+    expect(updatedBy("x\n", "@@\n-x\n+y\n*** End of File\n")).to.equal("y\n");
+    expect(() => updatedBy("a\nx\n", "@@\n-x\n+y\n@@\n-a\n-x\n*** End of File\n")).to.throw("is not in the file");
+  });
+
   it("that do not fit are refused and never guessed", () => {
     for (const diff of ["@@\n-nothing\n+x\n", "@@ nowhere\n-one\n", "@@\n one\n", "*** Begin Patch\n", "one\n"]) {
       expect(() => updatedBy(text, diff), diff).to.throw();

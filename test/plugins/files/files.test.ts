@@ -140,6 +140,41 @@ describe("files", () => {
     );
   });
 
+  it("takes plain paths below the root only, and a colon inside a name for no drive", async () => {
+    for (const path of [
+      "..",
+      "../root/readme.md",
+      "src/../readme.md",
+      "src/..",
+      "/readme.md",
+      "~/x",
+      "c:x",
+      "src\\main.ts",
+      "a\u0007",
+    ])
+      for (const [name, more] of [
+        ["read", {}],
+        ["write", { content: "x" }],
+      ] as const)
+        expect((await failure(name, { path, ...more })).code, `${name} ${path}`).to.equal("tool_denied");
+    await call("write", { path: "notes/10:30.txt", content: "x" });
+    expect(await call("read", { path: "notes/10:30.txt" })).to.equal("x");
+  });
+
+  it("lists one level unless more are asked for", async () => {
+    const paths = async (input: object) =>
+      ((await call("list", { ...input })) as { entries: { path: string }[] }).entries.map(({ path }) => path);
+    expect((await paths({ depth: 1 })).filter((path) => path.includes("/"))).to.deep.equal([]);
+    const two = await paths({ depth: 2 });
+    expect(two).to.include("src/main.ts").and.not.to.include("src/deep/note.txt");
+  });
+
+  it("says why a file cannot be replaced, and leaves nothing beside it", async () => {
+    const before = readdirSync(workspace.root);
+    expect((await failure("write", { path: "src", content: "x" })).message).to.contain("is a folder");
+    expect(readdirSync(workspace.root)).to.deep.equal(before);
+  });
+
   it("edits at the same time do not lose each other's change", async () => {
     await call("write", { path: "many.txt", content: Array.from({ length: 20 }, (_, n) => `<${n}>`).join("") });
     const edits = Array.from({ length: 20 }, (_, n) =>
