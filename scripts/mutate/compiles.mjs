@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { mutatedFolders } from "./sandbox.mjs";
+import { mutatedFolders } from "./rooms.mjs";
 
 const cacheFile = "node_modules/.cache/venturi/compiles.json";
 const root = ".stryker/types";

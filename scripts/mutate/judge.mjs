@@ -3,8 +3,8 @@ import { basename } from "node:path";
 
 /** A mutant is run against as many of the tests that reach it as take this long, ms, those most likely to fail first: tests that
  *  killed others of its file, are named after it, reach little else, are quick. */
-const budget = 1_000;
-const mostTests = 150;
+export const budgets = [1_000, 8_000];
+const mostTests = 300;
 
 export class Judge {
   #reach;
@@ -25,7 +25,7 @@ export class Judge {
   }
 
   /** Whether there is anything to run for it that has not been run. A killed one stays killed while the test that killed it is the same. */
-  isOpen(mutant, { statics }) {
+  isOpen(mutant, { statics, budget }) {
     const known = this.#kept.get(mutant.key);
     if (known?.by && this.#tests.has(known.by)) {
       this.#credit(mutant, this.#tests.get(known.by));
@@ -33,21 +33,23 @@ export class Judge {
     }
     if (this.#isStatic(mutant)) {
       if (!statics && known?.status !== "survived") this.#kept.set(mutant.key, { status: "static" });
-      return statics && this.#isNew(known, this.#neighbours(mutant));
+      return statics && this.#isNew(known, this.#neighbours(mutant, budget));
     }
     if (this.#reach.of(mutant.id).length > 0) {
       if (known?.status === "uncovered") this.#kept.forget(mutant.key);
-      return this.#isNew(known, this.#testsFor(mutant));
+      return this.#isNew(known, this.#testsFor(mutant, budget));
     }
     this.#kept.set(mutant.key, { status: "uncovered" });
     return false;
   }
 
-  async judge(mutant, runner) {
+  async judge(mutant, { runner, budget }) {
     const isStatic = this.#isStatic(mutant);
     const known = this.#kept.get(mutant.key);
     const tried = new Set(known?.tried);
-    const tests = (isStatic ? this.#neighbours(mutant) : this.#testsFor(mutant)).filter(({ id }) => !tried.has(id));
+    const tests = (isStatic ? this.#neighbours(mutant, budget) : this.#testsFor(mutant, budget)).filter(
+      ({ id }) => !tried.has(id),
+    );
     const result = isStatic ? await this.#killFresh(mutant, tests, runner) : await this.#killAny(mutant, tests, runner);
     for (const { id, file } of tests) if (!this.#unrepeatable.has(file)) tried.add(id);
     this.#kept.set(mutant.key, result ?? { status: "survived", tried: [...tried].filter((id) => this.#tests.has(id)) });
@@ -114,12 +116,12 @@ export class Judge {
     return { status: reply && !reply.failure.timeout ? "killed" : "timeout", by: test.id, error: reply?.failure.error };
   }
 
-  #testsFor(mutant) {
+  #testsFor(mutant, budget) {
     return this.#quickest(this.#reach.of(mutant.id), mutant, budget);
   }
 
   /** For code that runs at load: tests that reach the file's other code. */
-  #neighbours(mutant) {
+  #neighbours(mutant, budget) {
     const near = new Set(this.#byFile.get(mutant.file).flatMap(({ id }) => this.#reach.of(id)));
     return this.#quickest([...near], mutant, budget / 2);
   }

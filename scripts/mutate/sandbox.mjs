@@ -4,23 +4,11 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Instrumenter } from "@stryker-mutator/instrumenter";
+import { noteEquivalent, placeOf } from "./equivalent.mjs";
 import { isMessage } from "./messages.mjs";
-
-const tools = "a2a agent ask calculator clock files http later mcp memorize module recall remember shell";
-/** What is mutated; each room has a score of its own. */
-const folders = {
-  agent: ["src/agent"],
-  journal: ["src/journal"],
-  provider: ["src/provider"],
-  "host/runs": ["src/host/runs"],
-  "host/http": ["src/host/http"],
-  tools: tools.split(" ").map((name) => `plugins/${name}`),
-};
-export const rooms = Object.keys(folders);
-export const mutatedFolders = Object.values(folders).flat();
+import { roomOf } from "./rooms.mjs";
 
 const isMutated = (name) => roomOf(name) !== undefined && name.endsWith(".ts");
-const roomOf = (name) => rooms.find((room) => folders[room].some((folder) => name.startsWith(`${folder}/`)));
 
 /** `version` changes with everything but the tests; `units` are the lines of each function, method and statement at the top of a file. */
 export async function makeSandbox(root) {
@@ -33,7 +21,7 @@ export async function makeSandbox(root) {
   build(root, { names, files });
   const usable = mutants.filter(({ status }) => status !== "Ignored").map((mutant) => describe(mutant, sources));
   const sourceFiles = names.filter((name) =>
-    /^(src|plugins)\/.*\.ts$|^scripts\/mutate\/(sandbox|worker|messages)|lock.json$/.test(name),
+    /^(src|plugins)\/.*\.ts$|^scripts\/mutate\/(equivalent|messages|rooms|sandbox|worker)|lock.json$/.test(name),
   );
   const version = hash(...sourceFiles.map((name) => name + readFileSync(name, "utf8")));
   return { mutants: usable, ignored: mutants.length - usable.length, sources, units, version };
@@ -42,16 +30,22 @@ export async function makeSandbox(root) {
 /** Half a minute for all mutants, so it is kept. */
 async function instrumented(root, sources) {
   const kept = join(root, "..", "instrumented.json");
-  const stamp = hash(...[...sources].flat(), readFileSync(new URL("messages.mjs", import.meta.url), "utf8"));
+  const rules = ["messages.mjs", "equivalent.mjs"].map((name) => readFileSync(new URL(name, import.meta.url), "utf8"));
+  const stamp = hash(...[...sources].flat(), ...rules);
   const known = existsSync(kept) ? JSON.parse(readFileSync(kept, "utf8")) : {};
   if (known.stamp === stamp) return { ...known, units: new Map(known.units) };
   const units = new Map();
+  const equivalent = new Set();
+  const note = (path) => {
+    noteUnit(path, units);
+    noteEquivalent(path, equivalent);
+  };
   const { files, mutants: all } = await new Instrumenter(silent).instrument(
     [...sources].map(([name, content]) => ({ name, mutate: true, content })),
     {
       plugins: ["decorators-legacy", "typescript"],
       excludedMutations: [],
-      ignorers: [{ shouldIgnore: (path) => noteUnit(path, units) ?? isMessage(path) }],
+      ignorers: [{ shouldIgnore: (path) => note(path) ?? isMessage(path) }],
     },
   );
   const code = files.map(({ name, content }) => ({ name, content }));
@@ -61,7 +55,7 @@ async function instrumented(root, sources) {
     mutatorName,
     location,
     replacement,
-    status,
+    status: equivalent.has(placeOf(fileName, location, replacement)) ? "Ignored" : status,
   }));
   mkdirSync(dirname(kept), { recursive: true });
   writeFileSync(kept, JSON.stringify({ stamp, files: code, mutants, units: [...units] }));

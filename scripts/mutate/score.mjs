@@ -1,6 +1,6 @@
 // The table of a run, its survivors, and the file that keeps both.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { rooms } from "./sandbox.mjs";
+import { rooms } from "./rooms.mjs";
 
 export function scoreOf(mutants, kept) {
   const table = {};

@@ -1,11 +1,12 @@
 // Runs tests of the sandbox in one warm process: a test file is loaded when it is first asked for, then run again for every mutant
 // with its switch on.
-import fs from "node:fs";
+import fs, { globSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import Mocha from "mocha";
 import { ownTime } from "./own-time.mjs";
+import { mutatedFolders } from "./rooms.mjs";
 
 const { mutant: atLoad } = JSON.parse(process.argv[2]);
 const switches = { mutantCoverage: { static: {}, perTest: {} }, activeMutant: atLoad };
@@ -18,6 +19,7 @@ process.on("unhandledRejection", quiet);
 limitOwnTime();
 keepFolders();
 await import(pathToFileURL(resolve("dist/test/seed.js")));
+await loadMutated();
 const loaded = new Map();
 
 process.on("message", async (message) =>
@@ -25,6 +27,12 @@ process.on("message", async (message) =>
 );
 process.on("disconnect", () => process.exit()); // whoever asked is gone
 process.send({ ready: true });
+
+/** Before any test: what a test imports while it runs would count as reached by it, but is loaded only once. */
+async function loadMutated() {
+  const files = globSync(mutatedFolders.map((folder) => `dist/${folder}/**/*.js`));
+  await Promise.allSettled(files.map((file) => import(pathToFileURL(resolve(file)))));
+}
 
 /** Minutes, with every byte counted. */
 const tooSlow = /held one huge event .*json-array/;
@@ -79,6 +87,7 @@ async function mutantRun({ mutant, hitLimit, files }) {
     switches.activeMutant = atLoad;
     const mocha = await load(file);
     Object.assign(switches, { coverageOff: true, activeMutant: mutant, hitCount: 0, hitLimit });
+    activateElsewhere(mutant);
     mocha.suite.eachTest((test) => {
       test.limit = titles.get(test.fullTitle());
     });
@@ -97,7 +106,14 @@ async function mutantRun({ mutant, hitLimit, files }) {
     if (failure) break;
   }
   switches.activeMutant = atLoad;
+  activateElsewhere(atLoad);
   return { failure };
+}
+
+/** In threads and programs that a test starts. */
+function activateElsewhere(mutant) {
+  if (mutant === undefined) delete process.env.__STRYKER_ACTIVE_MUTANT__;
+  else process.env.__STRYKER_ACTIVE_MUTANT__ = mutant;
 }
 
 async function load(file) {
