@@ -3,8 +3,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { forgetKept } from "../dist/src/core/values/keep-one.js";
-import { RepeatedJson } from "../dist/src/provider/fast-json/repeated-json.js";
-import { varying } from "../dist/src/provider/fast-json/template.js";
+import { RepeatedJson, varying } from "../dist/src/provider/fast-json/repeated-json.js";
 import adapter from "./adapter.mjs";
 
 const turns = Number(parseArgs({ options: { turns: { type: "string", default: "9" } } }).values.turns);

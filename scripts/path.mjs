@@ -96,7 +96,7 @@ async function textDelta() {
   };
   for (let warm = 0; warm < 20; warm++) await send(`warm ${warm}`);
   const samples = [];
-  for (let sample = 0; sample < 5; sample++) {
+  for (let sample = 0; sample < 10; sample++) {
     await covered();
     await send(`sample ${sample}`);
     samples.push(await covered());

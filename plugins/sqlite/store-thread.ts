@@ -40,29 +40,25 @@ export class StoreThread implements Asked {
   }
 
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>> {
-    const op = `journal.${operation}`;
-    if (this.#closed) return Promise.reject(new VenturiError(op, "journal_failed", "the journal has been closed"));
-    return this.#send(op, operation, args) as Promise<ReturnType<Operations[O]>>; // Typed by `Operations`.
-  }
-
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    const worker = this.#worker;
-    if (!worker) return;
-    const gone = new Promise((resolve) => worker.once("exit", resolve));
-    await this.#send("journal.close", "close", []);
-    await gone;
-  }
-
-  #send(op: string, operation: Operation, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      const op = `journal.${operation}`;
+      if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
       const id = ++this.#next;
       this.#worker ??= this.#start();
       // Throws for values that cannot be cloned, before anything waits for a response.
       this.#worker.postMessage({ id, operation, args }, operation === "putBlobPart" ? handedOver(args) : []);
-      this.#pending.set(id, { op, resolve, reject });
+      this.#pending.set(id, { op, resolve: resolve as Pending["resolve"], reject }); // Typed by `Operations`.
     });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    const worker = this.#worker;
+    const gone = worker && new Promise((resolve) => worker.once("exit", resolve));
+    const closing = worker && this.ask("close");
+    this.#closed = true;
+    await closing;
+    await gone;
   }
 
   #start(): Worker {
@@ -71,17 +67,14 @@ export class StoreThread implements Asked {
       // Without this process's flags: some (--input-type) make no sense for a file.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
-    worker.on("message", (reply: Reply) => this.#receive(reply));
+    worker.on("message", this.#receive);
     worker.on("error", (error) => this.#lost(worker, error));
     worker.on("exit", () => this.#lost(worker, new Error("the journal's thread has ended")));
     return worker;
   }
 
-  #receive(reply: Reply): void {
-    if ("changed" in reply) {
-      this.#listener.changed(reply.changed);
-      return;
-    }
+  readonly #receive = (reply: Reply): void => {
+    if ("changed" in reply) return this.#listener.changed(reply.changed);
     if ("grown" in reply) return this.#listener.grown();
     if ("loss" in reply) return this.#listener.loss(reply.loss);
     if ("migrated" in reply) return this.#listener.migrated(reply.migrated.from, reply.migrated.to);
@@ -92,7 +85,7 @@ export class StoreThread implements Asked {
       const code = reply.permanent ? "record_invalid" : "journal_failed";
       pending.reject(new VenturiError(pending.op, code, reply.failure));
     } else pending.resolve(reply.value);
-  }
+  };
 
   #lost(worker: Worker, cause: Error): void {
     if (this.#worker !== worker) return;

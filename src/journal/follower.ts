@@ -49,8 +49,7 @@ export class Follower extends PolledStream<Batch> {
   /** A page read from the store and not taken yet. */
   #page: Result | undefined;
   #failure: VenturiError | undefined;
-  #arriving: Promise<void> | undefined;
-  #wake: () => void = () => {};
+  #arriving: PromiseWithResolvers<void> | undefined;
   #closing: AbortController | undefined;
 
   constructor(run: string, options: FollowerOptions) {
@@ -93,15 +92,10 @@ export class Follower extends PolledStream<Batch> {
 
   arrival(): Promise<void> {
     if (this.#failure || this.#page || (this.#ended && !this.#reading)) return Promise.resolve();
-    this.#arriving ??= new Promise(this.#wait);
+    this.#arriving ??= Promise.withResolvers<void>();
     if (this.#behind) this.#read();
-    return this.#arriving;
+    return this.#arriving.promise;
   }
-
-  /** A field, so that waiting allocates no closure. */
-  readonly #wait = (resolve: () => void): void => {
-    this.#wake = resolve;
-  };
 
   return(): Promise<Result> {
     this.#onAbort();
@@ -218,8 +212,8 @@ export class Follower extends PolledStream<Batch> {
   }
 
   #arrived(): void {
+    this.#arriving?.resolve();
     this.#arriving = undefined;
-    this.#wake();
   }
 
   #fail(error: VenturiError): void {

@@ -103,14 +103,15 @@ export class OwnedLog implements RunLog {
   write(body: EventBody): RunEvent {
     const event = body as RunEvent; // Completed in place below: a copy per token would be the largest cost on the hot path.
     event.run = this.ownership.run;
+    // Text always encodes, and it is nearly all events: it skips what every other one is checked for.
+    const isText = event.type === "text.delta" || textOnly(event.type);
     // A terminal event already has its time, up to which its timing was computed.
-    if (event.at === undefined || !isTerminal(event))
+    if (isText || event.at === undefined || !isTerminal(event))
       event.at = Math.round(this.#owner.clock.monotonic() + this.#offset);
     event.seq = this.#head + 1;
     if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);
-    // Text always encodes, so skip the check that every token would pay for.
-    if (!textOnly(event.type) || bytes > recordLimits.size) {
+    if (!isText || bytes > recordLimits.size) {
       mustEncode(event, bytes);
       this.digest?.add(event);
       this.billing?.add(event);

@@ -1,7 +1,7 @@
 import { isAscii } from "node:buffer";
 import { performance } from "node:perf_hooks";
 import { VenturiError, wrap } from "../core/errors/errors.ts";
-import { chunkKind, type Delta } from "../core/model/deltas.ts";
+import { type Delta, kindOfDelta, noKind } from "../core/model/deltas.ts";
 import type { StreamObserver } from "../core/model/provider.ts";
 import type { Decoder, Frame, Wire } from "../core/ports/plugin.ts";
 import { keepOne } from "../core/values/keep-one.ts";
@@ -62,7 +62,7 @@ export class Pipeline {
     } catch (thrown) {
       out.push({ type: "error", error: wrap(this.#op, thrown, "stream_error") });
     }
-    this.#noteEnd(out, from);
+    this.finished = out.slice(from).some(({ type }) => type === "done" || type === "error");
     if (this.#observer !== undefined) this.#reportQuirks(this.#observer);
   }
 
@@ -86,40 +86,33 @@ export class Pipeline {
 
   #decode(out: Delta[]): void {
     const batch = this.#batch;
-    if (this.#observer !== undefined) this.#time = performance.now();
+    const observer = this.#observer;
+    if (observer !== undefined) this.#time = performance.now();
     for (let i = 0; i < batch.length && !this.finished; i++) {
       const frame = batch[i] as Frame; // `i` is below the length.
       const from = out.length;
       if (frame.data.length > unsuspicious) mustFit(frame.data);
-      if (this.#observer === undefined) this.#decoder.push(frame, out);
-      else this.#measured(frame, out, this.#observer);
-      this.#noteEnd(out, from);
+      this.#decoder.push(frame, out);
+      const start = this.#time;
+      if (observer !== undefined) this.#time = performance.now();
+      let main = noKind;
+      for (let j = from; j < out.length; j++) {
+        const delta = out[j] as Delta; // `j` is below the length.
+        if (delta.type === "done" || delta.type === "error") this.finished = true;
+        // Safe to mutate: the decoder just created it and nothing else has seen it.
+        else if (delta.type === "tool_call" && observer !== undefined) {
+          (delta as { chunk?: number }).chunk = this.#chunk;
+        }
+        const made = kindOfDelta[delta.type] ?? noKind;
+        if (made.weight > main.weight) main = made;
+      }
+      if (observer === undefined) continue;
+      this.#chunk++;
+      const bytes = this.#ascii ? frame.data.length : Buffer.byteLength(frame.data);
+      observer.chunk(main.kind, bytes, start, this.#time);
     }
     // Setting the length to 0 would drop the backing store, and the next token would allocate one for seventeen.
     while (batch.pop() !== undefined);
-  }
-
-  #measured(frame: Frame, out: Delta[], observer: StreamObserver): void {
-    const from = out.length;
-    const start = this.#time;
-    this.#decoder.push(frame, out);
-    const end = performance.now();
-    this.#time = end;
-    const kind = chunkKind(out, from);
-    for (let i = from; i < out.length; i++) {
-      const delta = out[i];
-      // Safe to mutate: the decoder just created it and nothing else has seen it.
-      if (delta?.type === "tool_call") (delta as { chunk?: number }).chunk = this.#chunk;
-    }
-    this.#chunk++;
-    observer.chunk(kind, this.#ascii ? frame.data.length : Buffer.byteLength(frame.data), start, end);
-  }
-
-  #noteEnd(out: readonly Delta[], from: number): void {
-    for (let i = from; i < out.length; i++) {
-      const type = out[i]?.type;
-      if (type === "done" || type === "error") this.finished = true;
-    }
   }
 
   #reportQuirks(observer: StreamObserver): void {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Agent, type Dispatcher } from "undici";
-import { directReads } from "../../src/provider/http/read-buffer.ts";
+import { directReads } from "../../src/provider/http/reads.ts";
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`../../../test/plugins/postgres/fixtures/${name}`, import.meta.url), "utf8");

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { RepeatedJson, SharedForms } from "../../src/provider/fast-json/repeated-json.ts";
-import { varying } from "../../src/provider/fast-json/template.ts";
+import { RepeatedJson, SharedForms, varying } from "../../src/provider/fast-json/repeated-json.ts";
 
 const changing = varying(
   [

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { Origin } from "../../src/telemetry/base/origin.ts";
 import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/otlp/block.ts";
 import { ProtobufWriter } from "../../src/telemetry/otlp/protobuf.ts";
-import { ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
-import { AppendRows } from "../../src/telemetry/otlp/rows.ts";
+import { ChunkRecorder, Rows } from "../../src/telemetry/otlp/rows.ts";
 import { rowsOf } from "../../src/telemetry/otlp/span-rows.ts";
 import { requestFrame, TraceRequest } from "../../src/telemetry/otlp/trace-request.ts";
 import { readSpans } from "./protobuf-reader.ts";
@@ -35,11 +34,11 @@ const chunks = fc
     for (const [chunk, call, bytes, sealed, start] of made.steps) {
       recorder.step(chunk, call, bytes, sealed, start, start + 1);
     }
-    return recorder.rows;
+    return recorder;
   });
 const appends = fc.array(fc.tuple(size, size, time), { maxLength: 100 }).map((made) => {
-  const rows = new AppendRows();
-  for (const [events, runs, start] of made) rows.push(events, runs, start, start + 0.5);
+  const rows = new Rows();
+  for (const [events, runs, start] of made) rows.push(start, start + 0.5, events, runs);
   return rows;
 });
 const block: fc.Arbitrary<Block> = fc.oneof(

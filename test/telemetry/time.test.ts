@@ -4,7 +4,7 @@ import { silentLog } from "../../src/core/ports/log.ts";
 import type { Telemetry } from "../../src/core/ports/telemetry.ts";
 import { EventLoopMonitor, type Stall } from "../../src/host/system/event-loop.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
-import { ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
+import { ChunkRecorder, columns } from "../../src/telemetry/otlp/rows.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, type Setup, tool } from "../agent/harness.ts";
 import { OpenSpans } from "./open-spans.ts";
@@ -13,7 +13,7 @@ describe("chunks past the limit", () => {
   const text = 0;
   const error = 5;
   const kept = (recorder: ChunkRecorder): number[] =>
-    Array.from({ length: recorder.rows.count }, (_, row) => recorder.rows.index(row));
+    Array.from({ length: recorder.rows.count }, (_, row) => recorder.rows.cell(row, columns.chunk.index));
 
   it("are all kept as long as there are no more than the limit", () => {
     for (const limit of [1, 3, 4, 100, 1_000]) {
@@ -38,8 +38,8 @@ describe("chunks past the limit", () => {
     expect(new Set(indexes).size).to.equal(1_000);
     expect(indexes).to.include.members([0, 749, 2_999, 3_000, 4_499, 4_500, 5_000, 5_998, 5_999]);
     expect(recorder.suppressed).to.equal(5_000);
-    expect(recorder.rows.gap(indexes.indexOf(3_000))).to.equal(900);
-    expect(recorder.rows.gap(indexes.indexOf(5_999))).to.equal(5);
+    expect(recorder.rows.cell(indexes.indexOf(3_000), columns.chunk.gap)).to.equal(900);
+    expect(recorder.rows.cell(indexes.indexOf(5_999), columns.chunk.gap)).to.equal(5);
   });
 
   it("never number more than the limit, however many gaps there are", () => {
@@ -61,10 +61,10 @@ describe("chunks past the limit", () => {
       recorder.step(index, 0, 1, false, index, index + 0.5);
     }
     recorder.close();
-    expect(recorder.rows.steps.count).to.equal(6);
-    for (let step = 0; step < recorder.rows.steps.count; step++) {
-      const row = recorder.rows.steps.chunk(step);
-      expect(recorder.rows.start(row)).to.equal(recorder.rows.steps.start(step));
+    expect(recorder.steps.count).to.equal(6);
+    for (let step = 0; step < recorder.steps.count; step++) {
+      const row = recorder.steps.cell(step, columns.step.chunk);
+      expect(recorder.rows.start(row)).to.equal(recorder.steps.start(step));
     }
   });
 });

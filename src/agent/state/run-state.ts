@@ -113,9 +113,22 @@ export class RunState {
   apply(event: RunEvent): void {
     switch (event.type) {
       case "text.delta":
-        return this.#addText(event.text, event.signature);
-      case "refusal.delta":
-        return this.#addText(event.text, undefined);
+      case "refusal.delta": {
+        const { round } = this;
+        if (round === undefined) return;
+        round.shown = true;
+        const signature = event.type === "text.delta" ? event.signature : undefined;
+        if (event.text === "" && signature === undefined) return;
+        const last = round.parts.at(-1);
+        if (last?.type === "text" && last.signature === undefined && signature === undefined) {
+          last.text += event.text;
+          if (last.text.length > round.flatAt) round.flatAt = flatten(last.text);
+        } else {
+          round.parts.push({ type: "text", text: event.text, ...(signature === undefined ? {} : { signature }) });
+          round.flatAt = 0;
+        }
+        return;
+      }
       case "reasoning.delta":
         return this.round?.addReasoning(event);
       case "tool_call.delta":
@@ -255,21 +268,6 @@ export class RunState {
       ...(answer === undefined ? {} : { answer }),
     };
     this.questions.set(call, { ...asked, verdict });
-  }
-
-  #addText(text: string, signature: string | undefined): void {
-    const { round } = this;
-    if (round === undefined) return;
-    round.shown = true;
-    if (text === "" && signature === undefined) return;
-    const last = round.parts.at(-1);
-    if (last?.type === "text" && last.signature === undefined && signature === undefined) {
-      last.text += text;
-      if (last.text.length > round.flatAt) round.flatAt = flatten(last.text);
-    } else {
-      round.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
-      round.flatAt = 0;
-    }
   }
 
   #finish(call: CallState, event: EventOf<"tool.finished">): void {

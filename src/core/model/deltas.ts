@@ -106,15 +106,20 @@ export type Delta =
 /** How a chunk is counted. */
 export type ChunkKind = "text" | "reasoning" | "tool_call" | "usage" | "done" | "error" | "other";
 
-/** The main kind of the chunk whose deltas begin at `from`: its first delta with content. */
-export function chunkKind(out: readonly Delta[], from = 0): ChunkKind {
-  let kind: ChunkKind = "other";
-  for (let i = from; i < out.length; i++) {
-    const type = out[i]?.type;
-    if (type === "refusal") return "text";
-    if (type === "text" || type === "reasoning" || type === "tool_call" || type === "error") return type;
-    if (type === "done") kind = "done";
-    else if (type === "usage" && kind === "other") kind = "usage";
-  }
-  return kind;
+interface Weighted {
+  readonly kind: ChunkKind;
+  readonly weight: number;
 }
+
+export const noKind: Weighted = { kind: "other", weight: 0 };
+
+/** What its deltas make of a chunk: the kind of the first of the heaviest ones. A table: it is read for every token. */
+export const kindOfDelta: Readonly<Partial<Record<string, Weighted>>> = {
+  text: { kind: "text", weight: 3 },
+  refusal: { kind: "text", weight: 3 },
+  reasoning: { kind: "reasoning", weight: 3 },
+  tool_call: { kind: "tool_call", weight: 3 },
+  error: { kind: "error", weight: 3 },
+  done: { kind: "done", weight: 2 },
+  usage: { kind: "usage", weight: 1 },
+};

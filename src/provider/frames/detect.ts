@@ -1,7 +1,7 @@
 import type { Frame } from "../../core/ports/plugin.ts";
 import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";
-import { SseFrames } from "./sse.ts";
+import { SseFrames } from "./lines.ts";
 
 /** Leading bytes that do not decide the format: whitespace and a byte order mark. */
 const undecided = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);

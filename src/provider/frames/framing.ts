@@ -3,7 +3,7 @@ import { AwsEventStreamFrames } from "./aws-event-stream.ts";
 import { DetectedFrames } from "./detect.ts";
 import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";
-import { NdjsonFrames } from "./ndjson.ts";
+import { NdjsonFrames } from "./lines.ts";
 
 /** 16 MiB: enough for an image in base64, but stops a server that never ends its line. */
 export const defaultMaxEvent = 16 * 1024 * 1024;

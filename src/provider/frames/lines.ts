@@ -1,14 +1,17 @@
-import { HeldBytes } from "./held-bytes.ts";
+import type { Frame } from "../../core/ports/plugin.ts";
+import type { Frames } from "./frames.ts";
+import { HeldBytes, tooLarge } from "./held-bytes.ts";
 
 const LF = 10;
 const CR = 13;
 
 /**
- * Bytes in, complete lines out. A line ends with LF, CRLF or a lone CR, even if CR and LF arrive in different reads. Only
+ * Bytes in, complete lines in between, frames out. A line ends with LF, CRLF or a lone CR, even if CR and LF arrive in different reads. Only
  * complete lines are decoded, so a read may end inside a character, and each read is decoded in one call. Each byte is visited
  * a constant number of times, however the input is split.
  */
-export class Lines {
+abstract class LineFrames implements Frames {
+  protected readonly limit: number;
   readonly #held: HeldBytes;
   #text = "";
   #position = 0;
@@ -16,10 +19,14 @@ export class Lines {
   #afterCr = false;
 
   constructor(limit: number) {
+    this.limit = limit;
     this.#held = new HeldBytes(limit);
   }
 
-  push(read: Uint8Array): void {
+  /** Turns the complete lines into frames. */
+  protected abstract drain(out: Frame[]): void;
+
+  push(read: Uint8Array, out: Frame[]): void {
     let start = 0;
     if (this.#afterCr && read.length > 0) {
       if (read[0] === LF) start = 1;
@@ -37,17 +44,19 @@ export class Lines {
       const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
       this.#take(bytes.toString("utf8", start, last + 1));
     }
+    this.drain(out);
     if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));
   }
 
   /** End of input: the rest counts as a line. */
-  end(): void {
+  end(out: Frame[]): void {
     const text = this.#held.take(new Uint8Array(0));
     if (text !== "") this.#take(`${text}\n`);
+    this.drain(out);
   }
 
   /** The next complete line without its terminator; undefined when there is none. */
-  next(): string | undefined {
+  protected next(): string | undefined {
     const text = this.#text;
     const position = this.#position;
     if (position >= text.length) {
@@ -62,7 +71,7 @@ export class Lines {
   }
 
   /** The rest of the next line if it starts with `prefix` and an empty line follows; consumes both lines. */
-  takeSingleLineEvent(prefix: string): string | undefined {
+  protected takeSingleLineEvent(prefix: string): string | undefined {
     const text = this.#text;
     const from = this.#position + prefix.length;
     if (text.slice(this.#position, from) !== prefix) return undefined;
@@ -70,11 +79,6 @@ export class Lines {
     if (text.charCodeAt(end + 1) !== LF) return undefined;
     this.#position = end + 2;
     return text.slice(from, end);
-  }
-
-  /** Bytes of the incomplete line. */
-  get pending(): number {
-    return this.#held.length;
   }
 
   #take(text: string): void {
@@ -94,4 +98,72 @@ function lastLineEnd(read: Uint8Array): number {
   let at = read.length - 1;
   while (at >= 0 && read[at] !== LF && read[at] !== CR) at--;
   return at;
+}
+
+/**
+ * Server-sent events as servers really write them: any line end, a byte order mark, comments, `data:` with or without a space,
+ * several data lines, a last event without its blank line.
+ */
+export class SseFrames extends LineFrames {
+  #event = "";
+  #data: string | undefined;
+
+  override end(out: Frame[]): void {
+    super.end(out);
+    this.#dispatch(out);
+  }
+
+  protected drain(out: Frame[]): void {
+    for (;;) {
+      // Fast path: nearly every event is one data line and a blank line.
+      const data = this.#data === undefined && this.#event === "" ? this.takeSingleLineEvent("data: ") : undefined;
+      if (data !== undefined) {
+        if (data.length > this.limit) throw tooLarge(this.limit);
+        out.push({ data, event: "" });
+        continue;
+      }
+      const line = this.next();
+      if (line === undefined) return;
+      if (line === "") this.#dispatch(out);
+      else this.#field(line);
+    }
+  }
+
+  #dispatch(out: Frame[]): void {
+    if (this.#data !== undefined) out.push({ data: this.#data, event: this.#event });
+    this.#data = undefined;
+    this.#event = "";
+  }
+
+  #field(line: string): void {
+    if (line.startsWith("data")) {
+      const value = valueAfter(line, 4);
+      if (value !== undefined) this.#append(value);
+    } else if (line.startsWith("event")) {
+      this.#event = valueAfter(line, 5) ?? this.#event;
+    }
+    // Comments, `id`, `retry` and unknown fields are ignored.
+  }
+
+  #append(value: string): void {
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    if (this.#data.length > this.limit) throw tooLarge(this.limit);
+  }
+}
+
+/** The field's value without the optional space after the colon; undefined when the field has a longer name. */
+function valueAfter(line: string, name: number): string | undefined {
+  if (line.length === name) return "";
+  if (line.charCodeAt(name) !== 58) return undefined;
+  return line.slice(line.charCodeAt(name + 1) === 32 ? name + 2 : name + 1);
+}
+
+/** One JSON text per line; blank lines are skipped, the last line needs no terminator. */
+export class NdjsonFrames extends LineFrames {
+  protected drain(out: Frame[]): void {
+    for (let line = this.next(); line !== undefined; line = this.next()) {
+      if (line.length > this.limit) throw tooLarge(this.limit);
+      if (line.trim() !== "") out.push({ data: line, event: "" });
+    }
+  }
 }

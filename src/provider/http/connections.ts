@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { directReads } from "./read-buffer.ts";
+import { directReads } from "./reads.ts";
 
 /** Keep-alive of an idle connection where the server states none. */
 const keepAliveTimeout = 30_000;

@@ -7,7 +7,7 @@ import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
 import { networkWords } from "./network-words.ts";
 import type { Post, Unsigned } from "./post.ts";
-import { ReadBuffer } from "./read-buffer.ts";
+import { ReadBuffer } from "./reads.ts";
 import type { HttpHeaders } from "./response-error.ts";
 
 export type ProviderOp = "provider.stream" | "provider.generate" | "provider.count" | "provider.embed";

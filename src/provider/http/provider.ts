@@ -16,12 +16,12 @@ import { traceHeadersIn } from "../../core/values/trace-context.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
 import { defaultMaxEvent } from "../frames/framing.ts";
-import { type Answer, DeltaStream } from "./batches.ts";
 import { openConnections } from "./connections.ts";
 import { Exchange, type Opened, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import type { Post, Unsigned } from "./post.ts";
-import type { ReadBuffer } from "./read-buffer.ts";
+import type { ReadBuffer } from "./reads.ts";
+import { type Answer, DeltaStream } from "./reads.ts";
 import { type HttpFailure, httpFailure } from "./response-error.ts";
 import { Secrets } from "./secrets.ts";
 import { explained } from "./strange-answer.ts";
@@ -129,7 +129,7 @@ class Client {
     this.#secrets = new Secrets([apiKey, ...Object.values(headers ?? {})]);
   }
 
-  stream(request: GenerationRequest, context: GenerationContext): DeltaStream {
+  stream(request: GenerationRequest, context: GenerationContext): DeltaStream<Exchange> {
     return new DeltaStream({
       exchange: () => new Exchange("provider.stream", context),
       open: (exchange) => this.#begin(exchange, request, context),

@@ -1,7 +1,7 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import { excessOfJson, frameLimits } from "../../core/values/value-limits.ts";
 import type { Opened } from "./exchange.ts";
-import type { ReadBuffer } from "./read-buffer.ts";
+import type { ReadBuffer } from "./reads.ts";
 import { header } from "./response-error.ts";
 import { explained } from "./strange-answer.ts";
 

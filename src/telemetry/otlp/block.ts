@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { SpanContext } from "@opentelemetry/api";
 import type { Origin } from "../base/origin.ts";
-import type { AppendRows, ChunkRows } from "./rows.ts";
+import type { ChunkRecorder, Rows } from "./rows.ts";
 
 /**
  * Spans stored as numbers. Ids are not stored: they share a random upper half and count up in the lower one, so that every reader of the
@@ -13,23 +13,30 @@ export interface Block {
   readonly origin: Origin;
   readonly idHigh: number;
   readonly idLow: number;
-  readonly chunks: ChunkRows | undefined;
-  readonly appends: AppendRows | undefined;
+  readonly chunks: Rows | undefined;
+  /** Accumulation steps of the chunks. */
+  readonly steps: Rows | undefined;
+  readonly appends: Rows | undefined;
   readonly size: number;
 }
 
-export function chunkBlock(parent: SpanContext, origin: Origin, chunks: ChunkRows): Block {
-  return { parent, origin, ...ids(), chunks, appends: undefined, size: chunks.count + chunks.steps.count };
+export function chunkBlock(
+  parent: SpanContext,
+  origin: Origin,
+  { rows, steps }: Pick<ChunkRecorder, "rows" | "steps">,
+): Block {
+  return { parent, origin, ...ids(), chunks: rows, steps, appends: undefined, size: rows.count + steps.count };
 }
 
-export function appendBlock(parent: SpanContext, origin: Origin, appends: AppendRows): Block {
-  return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
+export function appendBlock(parent: SpanContext, origin: Origin, appends: Rows): Block {
+  return { parent, origin, ...ids(), chunks: undefined, steps: undefined, appends, size: appends.count };
 }
 
 /** A copy with its own rows; the block's rows are reused for the next block. */
 export const copyOf = (block: Block): Block => ({
   ...block,
   chunks: block.chunks?.copy(),
+  steps: block.steps?.copy(),
   appends: block.appends?.copy(),
 });
 

@@ -1,187 +1,202 @@
+import type { ChunkKind } from "../../core/model/deltas.ts";
+
 /** Rows per block. Full blocks are emitted during the run, so neither memory nor the work at its end grows with its length. */
 export const blockRows = 32;
 /** The same for accumulation steps: one frame can hold any number of fragments. */
 export const blockSteps = 1_024;
 
+export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call", "usage", "done", "error", "other"];
+
+const errorKind = chunkKinds.indexOf("error");
+
+const width = 6;
 const noCells: Float64Array = new Float64Array(0);
-/** Initial array size of a table: a block of the widest rows. */
-const usualCells = blockRows * 6;
+/** Initial array size: one block. */
+const usualCells = blockRows * width;
 /** Arrays of ended streams, for reuse: they are allocated off the heap, which is slow. */
 const spare: Float64Array[] = [];
 const mostSpare = 256;
 
-/** Rows of numbers in one array: a new row touches one or two cache lines, however many streams there are. */
-abstract class Table {
-  count = 0;
-  protected cells = noCells;
-  readonly #width: number;
+/** What the cells of a row hold after its start and end. */
+export const columns = {
+  chunk: { kind: 2, bytes: 3, index: 4, gap: 5 },
+  /** `chunk`: the row of its chunk, or -1 if that is not in this block. */
+  step: { chunk: 2, call: 3, bytes: 4, sealed: 5 },
+  append: { events: 2, runs: 3 },
+} as const;
 
-  constructor(width: number) {
-    this.#width = width;
+/** Rows of numbers in one array: a new row touches one or two cache lines, however many streams there are. */
+export class Rows {
+  count = 0;
+  #cells = noCells;
+
+  push(start: number, end: number, third: number, fourth: number, fifth = 0, sixth = 0): void {
+    const at = this.count * width;
+    if (at === this.#cells.length) this.#grow(at);
+    this.count += 1;
+    const cells = this.#cells;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = third;
+    cells[at + 3] = fourth;
+    cells[at + 4] = fifth;
+    cells[at + 5] = sixth;
   }
 
   start(row: number): number {
-    return this.cells[row * this.#width] ?? 0;
+    return this.#cells[row * width] ?? 0;
   }
 
   end(row: number): number {
-    return this.cells[row * this.#width + 1] ?? 0;
+    return this.#cells[row * width + 1] ?? 0;
   }
 
-  clear(): void {
-    this.count = 0;
+  cell(row: number, column: number): number {
+    return this.#cells[row * width + column] ?? 0;
+  }
+
+  extend(row: number, end: number): void {
+    if (end > this.end(row)) this.#cells[row * width + 1] = end;
   }
 
   /** Frees the array after the last rows were emitted. */
   release(): void {
     this.count = 0;
-    if (this.cells.length === usualCells && spare.length < mostSpare) spare.push(this.cells);
-    this.cells = noCells;
+    if (this.#cells.length === usualCells && spare.length < mostSpare) spare.push(this.#cells);
+    this.#cells = noCells;
   }
 
-  /** Offset of a new row. */
-  protected add(): number {
-    const at = this.count * this.#width;
-    if (at === this.cells.length) this.#grow(at);
-    this.count += 1;
-    return at;
-  }
-
-  protected copyTo(copy: Table): void {
-    copy.cells = this.cells.slice(0, this.count * this.#width);
+  copy(): Rows {
+    const copy = new Rows();
+    copy.#cells = this.#cells.slice(0, this.count * width);
     copy.count = this.count;
+    return copy;
   }
 
   #grow(at: number): void {
     const larger = at === 0 ? (spare.pop() ?? new Float64Array(usualCells)) : new Float64Array(at * 4);
-    larger.set(this.cells);
-    this.cells = larger;
+    larger.set(this.#cells);
+    this.#cells = larger;
   }
 }
 
-/** Chunks of one block, and their accumulation steps. */
-export class ChunkRows extends Table {
-  readonly steps = new StepRows();
+/** Rows reserved after the first chunks, for streams that exceed the limit. */
+const mostReserved = 256;
 
-  constructor() {
-    super(6);
+/** A gap at least this long, and several times the mean, makes the surrounding chunks worth keeping, ms. */
+const longGap = 100;
+const unusual = 4;
+
+/**
+ * Selects which chunks and accumulation steps of a generation become spans. The hot path is a few typed-array stores; spans are made from
+ * full blocks. Past the limit it keeps the informative chunks: the first, those around a long gap, errors, and the last.
+ */
+export class ChunkRecorder {
+  readonly #limit: number;
+  readonly #first: number;
+  /** Rows of the next block, and their accumulation steps. */
+  readonly rows = new Rows();
+  readonly steps = new Rows();
+  /** Rows and steps already emitted in earlier blocks. */
+  #taken = 0;
+  #takenSteps = 0;
+  /** Number of rows dropped past the limit. */
+  suppressed = 0;
+  /** End of the last chunk, kept or not. */
+  lastEnd = 0;
+  #total = 0;
+  #firstStart = 0;
+  #lastStart = 0;
+  /** Ring of the last chunks past the first ones; valid from `#tailAt` on. */
+  #tail: Chunk[] = [];
+  #tailAt = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#first = limit - Math.min(mostReserved, limit >> 2);
   }
 
-  push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
-    const at = this.add();
-    const { cells } = this;
-    cells[at] = start;
-    cells[at + 1] = end;
-    cells[at + 2] = kind;
-    cells[at + 3] = bytes;
-    cells[at + 4] = index;
-    cells[at + 5] = gap;
+  chunk(kind: number, bytes: number, start: number, end: number): void {
+    const index = this.#total++;
+    if (index === 0) this.#firstStart = start;
+    const gap = index === 0 ? 0 : start - this.#lastStart;
+    if (index < this.#first) this.rows.push(start, end, kind, bytes, index, gap);
+    else this.#choose({ kind, bytes, start, end, index, gap });
+    this.#lastStart = start;
+    this.lastEnd = end;
   }
 
-  extend(row: number, end: number): void {
-    if (end > this.end(row)) this.cells[row * 6 + 1] = end;
+  /** Extends the chunk's span until its content is accumulated, so that the step lies within it. */
+  step(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
+    const { rows, steps } = this;
+    const row = chunk < this.#first ? chunk - this.#taken : this.#rowOf(chunk);
+    if (row >= rows.count || this.#takenSteps + steps.count >= this.#limit) {
+      this.suppressed++;
+      return;
+    }
+    if (row >= 0) rows.extend(row, end);
+    steps.push(start, end, Math.max(-1, row), call, bytes, sealed ? 1 : 0);
   }
 
-  override clear(): void {
-    super.clear();
-    this.steps.clear();
+  /** Called when the rows were emitted. */
+  clear(): void {
+    this.#taken += this.rows.count;
+    this.#takenSteps += this.steps.count;
+    this.rows.count = 0;
+    this.steps.count = 0;
   }
 
-  override release(): void {
-    super.release();
+  /** Frees the rows. */
+  release(): void {
+    this.rows.release();
     this.steps.release();
   }
 
-  copy(): ChunkRows {
-    const copy = new ChunkRows();
-    this.copyTo(copy);
-    this.steps.copyTo(copy.steps);
-    return copy;
+  /** The stream has ended: keeps the last chunks, as far as there is room. */
+  close(): void {
+    for (const { kind, bytes, start, end, index, gap } of this.#tail.slice(this.#tailAt)) {
+      this.rows.push(start, end, kind, bytes, index, gap);
+    }
+    this.#tail = [];
+    this.suppressed += this.#total - this.#kept;
   }
 
-  kind(row: number): number {
-    return this.cells[row * 6 + 2] ?? 0;
+  get #kept(): number {
+    return this.#taken + this.rows.count;
   }
 
-  bytes(row: number): number {
-    return this.cells[row * 6 + 3] ?? 0;
+  #choose(chunk: Chunk): void {
+    const usual = (chunk.start - this.#firstStart) / chunk.index;
+    const afterGap = chunk.gap >= longGap && chunk.gap >= unusual * usual;
+    // Half of the reserve is for the last chunks.
+    const room = this.#first + ((this.#limit - this.#first) >> 1);
+    if ((afterGap || chunk.kind === errorKind) && this.#kept + 1 < room) {
+      const before = afterGap && this.#tail.length > this.#tailAt ? this.#tail.pop() : undefined;
+      for (const { kind, bytes, start, end, index, gap } of before === undefined ? [chunk] : [before, chunk]) {
+        this.rows.push(start, end, kind, bytes, index, gap);
+      }
+    } else {
+      this.#tail.push(chunk);
+    }
+    while (this.#tail.length - this.#tailAt > this.#limit - this.#kept) this.#tailAt++;
+    if (this.#tailAt > mostReserved) {
+      this.#tail = this.#tail.slice(this.#tailAt);
+      this.#tailAt = 0;
+    }
   }
 
-  /** Ordinal of the chunk in its stream. */
-  index(row: number): number {
-    return this.cells[row * 6 + 4] ?? 0;
-  }
-
-  /** Time since the previous chunk, ms. */
-  gap(row: number): number {
-    return this.cells[row * 6 + 5] ?? 0;
+  /** The chunk's row if it is the newest; otherwise the index past the last row. */
+  #rowOf(chunk: number): number {
+    const { rows } = this;
+    return rows.count > 0 && rows.cell(rows.count - 1, columns.chunk.index) === chunk ? rows.count - 1 : rows.count;
   }
 }
 
-class StepRows extends Table {
-  constructor() {
-    super(6);
-  }
-
-  push(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
-    const at = this.add();
-    const { cells } = this;
-    cells[at] = start;
-    cells[at + 1] = end;
-    cells[at + 2] = chunk;
-    cells[at + 3] = call;
-    cells[at + 4] = bytes;
-    cells[at + 5] = sealed ? 1 : 0;
-  }
-
-  override copyTo(copy: StepRows): void {
-    super.copyTo(copy);
-  }
-
-  /** Row of its chunk; -1 if the chunk is not in this block. */
-  chunk(row: number): number {
-    return this.cells[row * 6 + 2] ?? -1;
-  }
-
-  call(row: number): number {
-    return this.cells[row * 6 + 3] ?? 0;
-  }
-
-  bytes(row: number): number {
-    return this.cells[row * 6 + 4] ?? 0;
-  }
-
-  sealed(row: number): boolean {
-    return this.cells[row * 6 + 5] === 1;
-  }
-}
-
-/** Appends of one block. */
-export class AppendRows extends Table {
-  constructor() {
-    super(4);
-  }
-
-  push(events: number, runs: number, start: number, end: number): void {
-    const at = this.add();
-    const { cells } = this;
-    cells[at] = start;
-    cells[at + 1] = end;
-    cells[at + 2] = events;
-    cells[at + 3] = runs;
-  }
-
-  copy(): AppendRows {
-    const copy = new AppendRows();
-    this.copyTo(copy);
-    return copy;
-  }
-
-  events(row: number): number {
-    return this.cells[row * 4 + 2] ?? 0;
-  }
-
-  runs(row: number): number {
-    return this.cells[row * 4 + 3] ?? 0;
-  }
+interface Chunk {
+  readonly kind: number;
+  readonly bytes: number;
+  readonly start: number;
+  readonly end: number;
+  readonly index: number;
+  readonly gap: number;
 }

@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { attributes, spans } from "../base/names.ts";
 import { type Block, spanIdOf } from "./block.ts";
-import { chunkKinds } from "./recorders.ts";
+import { chunkKinds, columns } from "./rows.ts";
 
 /** One span of a block as an object. Times are `performance.now()` milliseconds. */
 export interface Row {
@@ -33,16 +33,16 @@ function* appendRows(block: Block): Generator<Row> {
       start: rows.start(index),
       end: rows.end(index),
       attributes: {
-        [attributes.appendEvents]: rows.events(index),
-        [attributes.appendRuns]: rows.runs(index),
+        [attributes.appendEvents]: rows.cell(index, columns.append.events),
+        [attributes.appendRuns]: rows.cell(index, columns.append.runs),
       },
     };
   }
 }
 
 function* chunkRows(block: Block): Generator<Row> {
-  const rows = block.chunks;
-  if (rows === undefined) return;
+  const { chunks: rows, steps } = block;
+  if (rows === undefined || steps === undefined) return;
   for (let index = 0; index < rows.count; index++) {
     const start = rows.start(index);
     yield {
@@ -53,16 +53,15 @@ function* chunkRows(block: Block): Generator<Row> {
       start,
       end: rows.end(index),
       attributes: {
-        [attributes.chunkIndex]: rows.index(index),
-        [attributes.chunkKind]: chunkKinds[rows.kind(index)] ?? "other",
-        [attributes.chunkBytes]: rows.bytes(index),
-        [attributes.chunkGap]: toMicroseconds(rows.gap(index)),
+        [attributes.chunkIndex]: rows.cell(index, columns.chunk.index),
+        [attributes.chunkKind]: chunkKinds[rows.cell(index, columns.chunk.kind)] ?? "other",
+        [attributes.chunkBytes]: rows.cell(index, columns.chunk.bytes),
+        [attributes.chunkGap]: toMicroseconds(rows.cell(index, columns.chunk.gap)),
       },
     };
   }
-  const { steps } = rows;
   for (let index = 0; index < steps.count; index++) {
-    const chunk = steps.chunk(index);
+    const chunk = steps.cell(index, columns.step.chunk);
     yield {
       name: spans.accumulate,
       spanId: spanIdOf(block, rows.count + index),
@@ -71,9 +70,9 @@ function* chunkRows(block: Block): Generator<Row> {
       start: steps.start(index),
       end: steps.end(index),
       attributes: {
-        [attributes.accumulateCall]: steps.call(index),
-        [attributes.accumulateBytes]: steps.bytes(index),
-        [attributes.accumulateSealed]: steps.sealed(index),
+        [attributes.accumulateCall]: steps.cell(index, columns.step.call),
+        [attributes.accumulateBytes]: steps.cell(index, columns.step.bytes),
+        [attributes.accumulateSealed]: steps.cell(index, columns.step.sealed) === 1,
       },
     };
   }

@@ -71,8 +71,7 @@ export class Delivery extends PolledStream<Batch> {
   #events = 0;
   #bytes = 0;
   #stalled = 0;
-  /** The terminal event was delivered, so leaving now is not an abort. */
-  #complete = false;
+  #last: RunEvent | undefined;
   #over = false;
 
   constructor(
@@ -98,7 +97,12 @@ export class Delivery extends PolledStream<Batch> {
       this.#taken();
       const step = this.#inner.poll();
       if (step?.done) this.end(good);
-      else if (step !== undefined) this.#read(step.value);
+      else if (step !== undefined) {
+        this.#span ??= this.#begin(step.value);
+        this.#given = step.value;
+        this.#last = step.value.at(-1);
+        this.#givenAt = performance.now();
+      }
       return step;
     } catch (thrown) {
       this.end(outcomeOf(thrown, this.#signal));
@@ -111,7 +115,8 @@ export class Delivery extends PolledStream<Batch> {
   }
 
   async return(): Promise<IteratorResult<Batch, undefined>> {
-    this.end(this.#complete ? good : cancelled);
+    // Leaving after the terminal event is not an abort.
+    this.end(this.#last !== undefined && isTerminal(this.#last) ? good : cancelled);
     await this.#inner?.return();
     return { done: true, value: undefined };
   }
@@ -141,18 +146,10 @@ export class Delivery extends PolledStream<Batch> {
     return polled(this.#source());
   }
 
-  #read(batch: Batch): void {
-    this.#span ??= this.#begin(batch);
-    this.#events += batch.length;
-    const last = batch.at(-1);
-    if (last !== undefined && isTerminal(last)) this.#complete = true;
-    this.#given = batch;
-    this.#givenAt = performance.now();
-  }
-
   /** The batch was consumed: if its events were encoded, their size is cached and costs nothing to read. */
   #taken(): void {
     if (this.#given === undefined) return;
+    this.#events += this.#given.length;
     this.#stalled += performance.now() - this.#givenAt;
     for (const event of this.#given) this.#bytes += encodedSize(event);
     this.#given = undefined;

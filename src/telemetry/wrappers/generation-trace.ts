@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, trace } from "@opentelemetry/api";
-import { type ChunkKind, chunkKind, type Delta, type FinishReason } from "../../core/model/deltas.ts";
+import { type ChunkKind, type Delta, type FinishReason, kindOfDelta, noKind } from "../../core/model/deltas.ts";
 import type { Generation, GenerationContext, GenerationRequest, StreamObserver } from "../../core/model/provider.ts";
 import { mergeUsage, type Usage } from "../../core/model/usage.ts";
 import { attributes, spans } from "../base/names.ts";
@@ -9,8 +9,7 @@ import { chunkLimit } from "../base/settings.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
 import type { Distribution } from "../metrics/distribution.ts";
 import { chunkBlock } from "../otlp/block.ts";
-import { ChunkRecorder } from "../otlp/recorders.ts";
-import { blockRows, blockSteps } from "../otlp/rows.ts";
+import { blockRows, blockSteps, ChunkRecorder } from "../otlp/rows.ts";
 import { rowsOf } from "../otlp/span-rows.ts";
 import { Output } from "./content.ts";
 import { areTaken, emitBlock, endSpan } from "./instrumentation.ts";
@@ -92,7 +91,22 @@ export class GenerationTrace implements StreamObserver, Pending {
 
   chunk(kind: ChunkKind, bytes: number, start: number, end: number): void {
     this.#reported = true;
-    this.#count(kind, bytes, start, end);
+    const gap = this.#chunks === 0 ? 0 : start - this.#lastAt;
+    if (this.#chunks === 0) this.#firstAt = start;
+    else this.#between.record(gap / 1_000);
+    if (gap > this.#maxGap) {
+      this.#maxGap = gap;
+      this.#maxGapIndex = this.#chunks;
+    }
+    this.#chunks++;
+    this.#lastAt = start;
+    const series = this.#metrics.ofKind[kind];
+    series.chunks.value++;
+    series.bytes.value += bytes;
+    const recorder = this.#recorder;
+    if (recorder === undefined) return;
+    if (recorder.rows.count >= blockRows) this.#emitFull(recorder);
+    this.#recorder?.chunk(series.index, bytes, start, end);
   }
 
   accumulated(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
@@ -100,7 +114,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     const recorder = this.#recorder;
     if (recorder === undefined) return;
     recorder.step(chunk < 0 && !this.#reported ? this.#chunks - 1 : chunk, call, bytes, sealed, start, end);
-    if (recorder.rows.steps.count >= blockSteps) this.#emitFull(recorder);
+    if (recorder.steps.count >= blockSteps) this.#emitFull(recorder);
   }
 
   quirk(name: string): void {
@@ -148,7 +162,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#trace?.generationEnded(this.#metrics.name, this.#request.model, this.#maxGap);
     if (this.#recorder !== undefined) {
       this.#emitChunks(this.#recorder);
-      this.#recorder.rows.release();
+      this.#recorder.release();
     }
     if (this.#stream !== undefined) {
       const until = Math.max(this.#lastAt, this.#recorder?.lastEnd ?? 0);
@@ -167,39 +181,26 @@ export class GenerationTrace implements StreamObserver, Pending {
     });
   }
 
-  #count(kind: ChunkKind, bytes: number, start: number, end: number): void {
-    const gap = this.#chunks === 0 ? 0 : start - this.#lastAt;
-    if (this.#chunks === 0) this.#firstAt = start;
-    else this.#between.record(gap / 1_000);
-    if (gap > this.#maxGap) {
-      this.#maxGap = gap;
-      this.#maxGapIndex = this.#chunks;
-    }
-    this.#chunks++;
-    this.#lastAt = start;
-    const index = this.#metrics.chunk(kind, bytes);
-    const recorder = this.#recorder;
-    if (recorder === undefined) return;
-    if (recorder.rows.count >= blockRows) this.#emitFull(recorder);
-    this.#recorder?.chunk(index, bytes, start, end);
-  }
-
   /** Stops recording when nothing takes the spans. */
   #emitFull(recorder: ChunkRecorder): void {
     if (areTaken(this.#measure, this.#run)) return this.#emitChunks(recorder);
-    recorder.rows.release();
+    recorder.release();
     this.#recorder = undefined;
   }
 
   #countRead(deltas: readonly Delta[]): void {
     if (deltas.length === 0) return;
     let size = 0;
+    let main = noKind;
     for (const delta of deltas) {
+      const made = kindOfDelta[delta.type] ?? noKind;
+      if (made.weight > main.weight) main = made;
       if ("text" in delta) size += delta.text.length;
       else if (delta.type === "tool_call") size += delta.arguments?.length ?? 0;
     }
     const now = performance.now();
-    this.#count(chunkKind(deltas), size, now, now);
+    this.chunk(main.kind, size, now, now);
+    this.#reported = false;
   }
 
   #response(id: string | undefined, model: string | undefined): void {
@@ -234,14 +235,14 @@ export class GenerationTrace implements StreamObserver, Pending {
   }
 
   #emitChunks(recorder: ChunkRecorder): void {
-    const { rows } = recorder;
-    if (rows.count === 0 && (this.#stream === undefined || rows.steps.count === 0)) return;
+    const { rows, steps } = recorder;
+    if (rows.count === 0 && (this.#stream === undefined || steps.count === 0)) return;
     if (this.#measure.settings.chunks === "spans") {
       const startTime = this.#origin.time(this.#firstAt);
       this.#stream ??= this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.#span.spanContext());
-      emitBlock(this.#measure, this.#run, chunkBlock(this.#stream.spanContext(), this.#origin, rows));
+      emitBlock(this.#measure, this.#run, chunkBlock(this.#stream.spanContext(), this.#origin, recorder));
     } else {
-      for (const row of rowsOf(chunkBlock(this.#span.spanContext(), this.#origin, rows))) {
+      for (const row of rowsOf(chunkBlock(this.#span.spanContext(), this.#origin, recorder))) {
         if (row.name === spans.chunk) this.#span.addEvent(row.name, row.attributes, this.#origin.time(row.start));
       }
     }

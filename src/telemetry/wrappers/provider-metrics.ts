@@ -5,10 +5,7 @@ import { attributes, labels, providerName } from "../base/names.ts";
 import type { Distribution } from "../metrics/distribution.ts";
 import type { AttributeSets, Instruments } from "../metrics/instruments.ts";
 import type { Count } from "../metrics/meter.ts";
-import { chunkKinds } from "../otlp/recorders.ts";
-
-// The keys are the kinds.
-const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>;
+import { chunkKinds } from "../otlp/rows.ts";
 
 /** Callers name models and tenants, so the cache is bounded. */
 const mostModels = 5_000;
@@ -48,8 +45,8 @@ export class ProviderMetrics {
   readonly accumulated: Distribution;
   readonly #instruments: Instruments;
   readonly #sets: AttributeSets;
-  readonly #chunks: Count[];
-  readonly #bytes: Count[];
+  /** The series of each kind of chunk, and the kind's number. */
+  readonly ofKind: Readonly<Record<ChunkKind, { index: number; chunks: Count; bytes: Count }>>;
   readonly #between = new Map<string, Distribution>();
   readonly #models = new Map<string, ModelSets>();
 
@@ -70,20 +67,12 @@ export class ProviderMetrics {
       [attributes.providerKey]: provider.key,
       [attributes.serverAddress]: address === undefined ? undefined : String(address),
     };
-    const ofKind = (kind: string) => sets.of({ ...this.who, [labels.kind]: kind });
-    this.#chunks = chunkKinds.map((kind) => instruments.chunks(ofKind(kind)));
-    this.#bytes = chunkKinds.map((kind) => instruments.chunkBytes(ofKind(kind)));
+    const series = chunkKinds.map((kind, index) => {
+      const set = sets.of({ ...this.who, [labels.kind]: kind });
+      return [kind, { index, chunks: instruments.chunks(set), bytes: instruments.chunkBytes(set) }];
+    });
+    this.ofKind = Object.fromEntries(series); // Its keys are all kinds.
     this.accumulated = instruments.accumulateDuration;
-  }
-
-  /** Counts a chunk; returns the kind's index. */
-  chunk(kind: ChunkKind, bytes: number): number {
-    const index = kindIndexes[kind];
-    const chunks = this.#chunks[index];
-    const size = this.#bytes[index];
-    if (chunks !== undefined) chunks.value++;
-    if (size !== undefined) size.value += bytes;
-    return index;
   }
 
   between(model: string): Distribution {

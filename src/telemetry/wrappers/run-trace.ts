@@ -11,9 +11,9 @@ import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
 import type { Body } from "./body.ts";
 import { lastAsked } from "./content.ts";
 import { endSpan, type Instrumentation } from "./instrumentation.ts";
+import { RunAppends } from "./journal.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
-import { RunAppends } from "./run-appends.ts";
 import { RunSummary } from "./run-summary.ts";
 
 /** An open operation below a run, ended with the run at the latest. */
