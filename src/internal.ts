@@ -123,6 +123,7 @@ export { isStrictSchema } from "./provider/strict-schema.ts";
 export { hasLateSystem, prefaced } from "./provider/system-place.ts";
 export { Transcript } from "./provider/transcript.ts";
 export { answerQuestion, questionWords, type Reply, tryAnswer } from "./serve/answering.ts";
+export { ArrivalRate, minimumRate } from "./serve/arrival-rate.ts";
 export { channelOptions } from "./serve/channel-options.ts";
 export { exactTexts } from "./serve/exact-body.ts";
 export { Files, NamedFiles, readForm } from "./serve/files.ts";

@@ -1,12 +1,9 @@
 import type { Socket } from "node:net";
-import { inputWeight } from "venturi/internal";
+import { ArrivalRate, inputWeight, minimumRate } from "venturi/internal";
 import { type Account, type Charge, VenturiError } from "venturi/plugin";
 
 /** Smaller messages are not charged while they arrive, and have no minimum rate. */
 const small = 64 * 1024;
-/** Minimum rate of larger messages after an initial delay, bytes a second. */
-const slowest = 64 * 1024;
-const patience = 2_000;
 /** Minimum size of a masked frame's header. */
 const frameHeader = 6;
 
@@ -21,9 +18,8 @@ export interface ArrivingOptions {
 export class Arriving {
   readonly #options: ArrivingOptions;
   #read: number;
-  #began = 0;
   #charge: Charge | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #rate: ArrivalRate | undefined;
 
   constructor(options: ArrivingOptions) {
     this.#options = options;
@@ -36,8 +32,8 @@ export class Arriving {
     const { transport, account } = this.#options;
     const charge = this.#charge ?? account.hold(bytes * inputWeight, "frame");
     this.#charge = undefined;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#rate?.stop();
+    this.#rate = undefined;
     this.#read = transport.bytesRead;
     return charge;
   }
@@ -49,7 +45,7 @@ export class Arriving {
 
   close(): void {
     this.#options.transport.removeListener("data", this.#onData);
-    clearInterval(this.#timer);
+    this.#rate?.stop();
     this.#charge?.release();
   }
 
@@ -59,9 +55,8 @@ export class Arriving {
     if (waiting <= small) return;
     try {
       if (this.#charge === undefined) {
-        this.#began = performance.now();
         this.#charge = account.charge(waiting * inputWeight, "frame");
-        this.#timer = setInterval(this.#look, 500);
+        this.#rate = new ArrivalRate(() => transport.bytesRead - this.#read, this.#late);
       } else if (waiting * inputWeight > this.#charge.bytes) {
         this.#charge.grow(waiting * inputWeight - this.#charge.bytes);
       }
@@ -72,11 +67,8 @@ export class Arriving {
     }
   };
 
-  readonly #look = (): void => {
-    const waiting = this.#options.transport.bytesRead - this.#read;
-    if (waiting >= ((performance.now() - this.#began - patience) / 1_000) * slowest) return;
+  readonly #late = (): void => {
     this.close();
-    const message = `a large message has to arrive at ${slowest / 1024} KiB a second or faster`;
-    this.#options.refuse(new VenturiError("socket.receive", "timeout", message));
+    this.#options.refuse(new VenturiError("socket.receive", "timeout", `a large message ${minimumRate}`));
   };
 }

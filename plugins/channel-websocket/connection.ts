@@ -81,7 +81,8 @@ export class Connection {
   /** A peer that answers no ping is gone, whatever TCP says. One with pending bytes is judged by those instead. */
   #keepAlive(): void {
     if (this.#socket.bufferedAmount > 0) return;
-    if (!this.#alive) return this.#socket.terminate();
+    // If this process stood still, pongs are waiting; they are read before the immediate runs.
+    if (!this.#alive) return void setImmediate(() => this.#alive || this.#socket.terminate());
     this.#alive = false;
     this.#socket.ping();
   }

@@ -1,22 +1,24 @@
 import type { Socket } from "node:net";
 
+/** How often it looks within the limit. */
+const looks = 4;
+
 /**
  * Detects a stalled reader: none of the pending data was sent for `limit` ms. Node's socket timeout also counts received data,
- * so a peer that keeps sending but never reads would go unnoticed.
+ * so a peer that keeps sending but never reads would go unnoticed. Counts its own looks instead of the time on the clock: what a
+ * peer took while this process stood still is noticed only after the timer that is late.
  */
 export class StallWatch {
   readonly #socket: Socket;
-  readonly #limit: number;
   readonly #stalled: () => void;
   readonly #timer: NodeJS.Timeout;
   #left = "";
-  #since = performance.now();
+  #unchanged = 0;
 
   constructor(socket: Socket, limit: number, stalled: () => void) {
     this.#socket = socket;
-    this.#limit = limit;
     this.#stalled = stalled;
-    this.#timer = setInterval(() => this.#look(), Math.max(1, limit / 4));
+    this.#timer = setInterval(() => this.#look(), Math.max(1, limit / looks));
     this.#timer.unref();
     // An idle peer is not stalled. Also clears a timeout set by an earlier request on this connection.
     socket.setTimeout(0);
@@ -30,10 +32,11 @@ export class StallWatch {
     const left = waitingIn(this.#socket);
     if (left === undefined || left !== this.#left) {
       this.#left = left ?? "";
-      this.#since = performance.now();
+      this.#unchanged = 0;
       return;
     }
-    if (performance.now() - this.#since < this.#limit) return;
+    this.#unchanged += 1;
+    if (this.#unchanged < looks) return;
     this.stop();
     this.#stalled();
   }

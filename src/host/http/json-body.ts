@@ -6,16 +6,13 @@ import { type Account, type Charge, inputWeight } from "../../core/ports/held.ts
 import { tenantDoing } from "../../core/values/doing.ts";
 import { textsAt } from "../../core/values/exact-json.ts";
 import { inSlices, turnFor } from "../../core/values/in-slices.ts";
+import { ArrivalRate, minimumRate } from "../../serve/arrival-rate.ts";
 import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 /** Smaller bodies are parsed in one piece and may arrive as slowly as any request. */
 const small = 64 * 1024;
-
-/** Minimum rate of a larger body after an initial delay, bytes a second: slower ones hold memory for too long. */
-const slowest = 64 * 1024;
-const patience = 2_000;
 
 export interface BodyParts {
   readonly limits: ServiceLimits;
@@ -98,9 +95,7 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
     whole.push(chunk);
     return undefined;
   };
-  const began = performance.now();
-  const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
-  await eachChunk(payload, take, isSmall ? undefined : isLate);
+  await eachChunk(payload, take, isSmall ? undefined : () => size);
   await strings?.settle();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
   const parsed = parseUntrusted(text, { ...bounds, shortened: strings !== undefined });
@@ -119,8 +114,6 @@ function* pushed(strings: LongStrings, chunk: Buffer): Generator<void, void> {
 async function readBytes(payload: IncomingMessage, { announced, charge, limits }: Reading): Promise<Buffer> {
   const whole: Buffer[] = [];
   let size = 0;
-  const began = performance.now();
-  const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
   const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > limits.body) throw tooLarge();
@@ -128,7 +121,7 @@ async function readBytes(payload: IncomingMessage, { announced, charge, limits }
     whole.push(chunk);
     return undefined;
   };
-  await eachChunk(payload, take, announced > 0 && announced <= small ? undefined : isLate);
+  await eachChunk(payload, take, announced > 0 && announced <= small ? undefined : () => size);
   return Buffer.concat(whole);
 }
 
@@ -144,15 +137,16 @@ async function discard(payload: IncomingMessage, most: number): Promise<void> {
 
 /**
  * Calls `take` for each chunk, pausing while it waits for the returned promise; rejects with what `take` throws, leaving the rest unread.
- * Uses events: an iterator would cost more than everything else for a small body. `isLate` is checked twice a second.
+ * Uses events: an iterator would cost more than everything else for a small body. With `received`, a slow
+ * sender is refused.
  */
-function eachChunk(payload: IncomingMessage, take: Take, isLate?: () => boolean): Promise<void> {
+function eachChunk(payload: IncomingMessage, take: Take, received?: () => number): Promise<void> {
   if (payload.readableEnded) return Promise.resolve();
   return new Promise((resolve, reject) => {
     let taking: Promise<void> | undefined;
     // Removes its listeners: the request lives as long as the answer and would keep the body in memory.
     const settle = (failed: boolean, thrown?: unknown): void => {
-      clearInterval(timer);
+      rate?.stop();
       payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose).pause();
       if (failed) reject(thrown);
       else resolve();
@@ -178,7 +172,9 @@ function eachChunk(payload: IncomingMessage, take: Take, isLate?: () => boolean)
     };
     const onError = (thrown: unknown): void => settle(true, thrown);
     const onClose = (): void => settle(true, payload.errored ?? new Error("the client is gone"));
-    const timer = isLate && setInterval(() => isLate() && settle(true, tooSlow()), 500);
+    // While the last chunk is processed, the sender cannot go on.
+    const sent = () => (payload.isPaused() ? undefined : received?.());
+    const rate = received && new ArrivalRate(sent, () => settle(true, tooSlow()));
     if (payload.destroyed) onClose();
     else payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose).resume();
   });
@@ -201,5 +197,4 @@ function otherType(sent: string | undefined): VenturiError {
   return new VenturiError("request.parse", "invalid_input", message);
 }
 
-const tooSlow = (): VenturiError =>
-  new VenturiError("request.read", "timeout", `a large body has to arrive at ${slowest / 1024} KiB a second or faster`);
+const tooSlow = (): VenturiError => new VenturiError("request.read", "timeout", `a large body ${minimumRate}`);
