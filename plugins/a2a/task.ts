@@ -81,7 +81,7 @@ export class RemoteTask {
     this.#size += JSON.stringify(parts).length;
     if (this.#size > mostText * 2 || this.#artifacts.size > mostArtifacts) throw strange("its answer has no end");
     this.#artifacts.set(key, joined(before, parts));
-    return append === true || before.length > 0 ? wordsOf(parts) : "";
+    return wordsOf(parts);
   }
 }
 

@@ -115,6 +115,12 @@ describe("module", () => {
       "config_invalid",
       /needs a description/,
     ],
+    [
+      "a blank description",
+      "export default { description: ' ', parameters: { type: 'object' }, call() {} }",
+      "config_invalid",
+      /needs a description/,
+    ],
     ["no parameters", "export default { description: 'x', call() {} }", "config_invalid", /needs input/],
     [
       "parameters that are no object",
@@ -139,6 +145,48 @@ describe("module", () => {
       expect(thrown.message).to.match(message).and.to.contain(`mistake-${index}.mjs`);
     });
   }
+
+  describe("in a thread of its own", () => {
+    const isolated = async (name: string, body: string, more = "") => {
+      write(
+        `${name}.mjs`,
+        `import { threadId } from "node:worker_threads";
+         export default { description: "Runs apart", parameters: { type: "object" }, effect: "pure", ${more} ${body} };`,
+      );
+      return (await create({ path: `${name}.mjs`, isolate: true })) as Tool & { close(): Promise<void> };
+    };
+
+    it("has its own time, and one thread for calls that follow each other", async () => {
+      const made = await isolated("apart", "call: () => String(threadId)", "timeout: 1234,");
+      expect(made).to.include({ timeout: 1_234, effect: "pure", description: "Runs apart" });
+      const first = (await callTool(made, {})).output;
+      expect((await callTool(made, {})).output).to.equal(first);
+      await made.close();
+      const plain = await isolated("plain", "call: () => 1");
+      expect(plain).not.to.have.property("timeout");
+      await plain.close();
+    });
+
+    it("fails the call that ends the thread, and the next one has another thread", async () => {
+      const made = await isolated("ends", "call: ({ end }) => end ? process.exit(7) : 'here'");
+      expect((await failureOf(callTool(made, { end: true }))).message).to.contain("exit 7");
+      expect((await callTool(made, {})).output).to.equal("here");
+      await made.close();
+    });
+
+    it("is told that its call is cancelled, and why", async () => {
+      const waits =
+        "new Promise((_, no) => signal.addEventListener('abort', () => no(new Error('told: ' + signal.reason.message))))";
+      const made = await isolated("waits", `call: (_, { signal }) => ${waits}`);
+      const controller = new AbortController();
+      const called = failureOf(callTool(made, {}, { signal: controller.signal }));
+      setTimeout(() => controller.abort(new Error("enough")), 20);
+      expect((await called).message)
+        .to.contain("told: ")
+        .and.to.contain("enough");
+      await made.close();
+    });
+  });
 
   it("a missing file is reported with its path", async () => {
     expect((await failureOf(create({ path: "nowhere.mjs" }))).message).to.contain(join(folder, "nowhere.mjs"));
