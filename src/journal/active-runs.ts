@@ -12,6 +12,28 @@ interface Active {
 /** The runs that execute in this process, each under the newest of its leases: two executions of one run would both ask its model. */
 export class ActiveRuns {
   readonly #runs = new Map<string, Active>();
+  readonly #most: number;
+  /** Places of runs whose claims are on their way. */
+  #reserved = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Number of free places. */
+  get room(): number {
+    return Math.max(0, this.#most - this.#runs.size - this.#reserved);
+  }
+
+  /** Keeps places for runs that are being claimed: several claims on their way would otherwise be given the same ones. */
+  reserve(places: number): () => void {
+    this.#reserved += places;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#reserved -= places;
+      isHeld = false;
+    };
+  }
 
   get size(): number {
     return this.#runs.size;

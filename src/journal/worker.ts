@@ -19,32 +19,7 @@ import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
 import { StartTurns } from "./start-turns.ts";
 import { StrayLeases } from "./stray-leases.ts";
-import type { Work, WorkWatch } from "./work.ts";
-
-export interface WorkerOptions {
-  readonly journal: Journal;
-  readonly committer: Committer;
-  /** Resolves when the run has its terminal event, is parked, or `signal` aborts. A run left open is released. */
-  readonly execute: (work: Work) => Promise<void>;
-  /** Unique per process; generated when absent. */
-  readonly name?: string;
-  readonly clock?: Clock;
-  readonly log?: Log;
-  /** Which runs can execute here, evaluated before each claim; all when absent. */
-  readonly claims?: () => ClaimFilter;
-  /** Maximum number of concurrent runs. */
-  readonly concurrency?: number;
-  /** Model prices for the cost in a run's digest; evaluated when a run starts here. */
-  readonly prices?: () => PriceOf;
-  /** Called when a run starts and stops executing here, however it was started. */
-  readonly watch?: WorkWatch;
-  /** How many runs fit into memory, whatever their size; evaluated before each claim. Unlimited when absent. */
-  readonly fitting?: () => number;
-  /** Polling interval for work without hints, ms. */
-  readonly poll?: number;
-  /** Polling interval for signals without hints, ms. */
-  readonly signalPoll?: number;
-}
+import type { Work, WorkerOptions, WorkWatch } from "./work.ts";
 
 /** Maximum number of runs per claim. */
 const mostAtOnce = 64;
@@ -60,14 +35,13 @@ export class Worker {
   readonly #execute: (work: Work) => Promise<void>;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #concurrency: number;
   readonly #poll: number;
   readonly #signalPoll: number;
   readonly #watch: WorkWatch | undefined;
   readonly #fitting: (() => number) | undefined;
   readonly #claims: (() => ClaimFilter) | undefined;
   readonly #prices: (() => PriceOf) | undefined;
-  readonly #active = new ActiveRuns();
+  readonly #active: ActiveRuns;
   readonly #signals: SignalWatch;
   readonly #turns: StartTurns;
   readonly #suspects: SuspectStarts;
@@ -90,7 +64,7 @@ export class Worker {
     this.#execute = options.execute;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
-    this.#concurrency = options.concurrency ?? 2_000;
+    this.#active = new ActiveRuns(options.concurrency ?? 2_000);
     this.#watch = options.watch;
     this.#fitting = options.fitting;
     this.#claims = options.claims;
@@ -106,11 +80,20 @@ export class Worker {
 
   /** Number of free slots. */
   get room(): number {
-    return this.#resting || this.#stopping.signal.aborted ? 0 : Math.max(0, this.#concurrency - this.#active.size);
+    return this.#resting || this.#stopping.signal.aborted ? 0 : this.#active.room;
   }
 
   get active(): number {
     return this.#active.size;
+  }
+
+  /** Keeps a place for a run that is claimed for this worker as it is stored; call the returned function once it was offered, or not. */
+  reserve(): () => void {
+    const release = this.#active.reserve(1);
+    return () => {
+      release();
+      if (this.#claimAgain && this.room > 0) this.#claim();
+    };
   }
 
   /** Resolves after the first heartbeat. Starts even if the journal is down, and retries. */
@@ -269,6 +252,7 @@ export class Worker {
       this.#claimLater = true;
       return;
     }
+    const release = this.#active.reserve(limit);
     this.#journal
       .claim(this.name, limit, this.#claims?.())
       .then(
@@ -279,6 +263,7 @@ export class Worker {
         (thrown) => this.#log.warn("claiming failed", { error: wrap("worker.claim", thrown).message }),
       )
       .finally(() => {
+        release();
         this.#claiming = false;
         if (this.#claimAgain) this.#claim();
       });

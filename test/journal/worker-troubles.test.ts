@@ -6,7 +6,8 @@ import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { StrayLeases } from "../../src/journal/stray-leases.ts";
 import { freeRunsOf } from "../../src/journal/take-over.ts";
-import { newWorkerName, Worker, type WorkerOptions } from "../../src/journal/worker.ts";
+import type { WorkerOptions } from "../../src/journal/work.ts";
+import { newWorkerName, Worker } from "../../src/journal/worker.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { recorder } from "./log-recorder.ts";
 import { claimed, finished, freshRun, memory, started } from "./setup.ts";
@@ -98,6 +99,45 @@ describe("a worker's slots", () => {
     const run = await enqueue();
     await clock.advance(5_000);
     expect(await stateOf(run)).to.equal("ready");
+    await worker.stop();
+  });
+
+  it("are not given to more runs than there are, however many claims are on their way", async () => {
+    const end = Promise.withResolvers<void>();
+    let most = 0;
+    const made = await bench({
+      concurrency: 3,
+      execute: async ({ log }) => {
+        most = Math.max(most, made.worker.active);
+        await end.promise;
+        await log.step(finished());
+      },
+    });
+    const { worker, journal, clock, enqueue } = made;
+    for (let run = 0; run < 5; run++) await enqueue();
+    const answer = Promise.withResolvers<void>();
+    const claim = journal.claim.bind(journal);
+    journal.claim = async (...given) => {
+      const claims = await claim(...given);
+      await answer.promise;
+      return claims;
+    };
+    const release = worker.reserve();
+    expect(worker.room).to.equal(2);
+    await worker.start();
+    await clock.advance(0);
+    expect(worker.room, "a claim of two is on its way").to.equal(0);
+    worker.offer(await claimed(journal));
+    release();
+    release();
+    answer.resolve();
+    await clock.advance(3_000);
+    expect([most, worker.room]).to.deep.equal([3, 0]);
+    end.resolve();
+    await clock.advance(3_000);
+    expect([most, worker.active, worker.room]).to.deep.equal([3, 0, 3]);
+    worker.reserve()();
+    expect(worker.room).to.equal(3);
     await worker.stop();
   });
 });

@@ -69,8 +69,10 @@ export function boot(
   const notHere = (): never => {
     throw new Error("no agent plays a tool here");
   };
-  deployment.open = (work: PipelineWork, revision: ConfigRevision) =>
-    new RunPipeline(
+  deployment.open = (work: PipelineWork, revision: ConfigRevision) => {
+    if (runs.active > profile.activeRuns)
+      world.violated(`${life.name} executes ${runs.active} runs, and may execute ${profile.activeRuns}`);
+    return new RunPipeline(
       work,
       revision,
       sessions,
@@ -85,6 +87,7 @@ export function boot(
       writes,
       notHere,
     );
+  };
   const memory: HeldMemory = new HeldMemory(profile.memory, (error, tenant) =>
     checkShare(engine, memory, { error, tenant }),
   );

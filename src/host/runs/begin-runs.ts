@@ -79,15 +79,17 @@ export class BeginRuns {
         },
         whenBusy: agent.whenBusy,
         ...(options.key === undefined ? {} : { key: options.key }),
-        ...(claimant === undefined ? {} : { claimFor: claimant }),
+        ...(claimant === undefined ? {} : { claimFor: claimant.worker }),
       })
       .catch((thrown: unknown) => {
         held?.release();
+        claimant?.release();
         throw thrown;
       });
     if (!enqueued.existing) this.#parts.executor.started(run, agent.name, options);
     if (enqueued.claim) this.#parts.executor.offer(enqueued.claim, held);
     else held?.release();
+    claimant?.release();
     return { run: enqueued.run, existing: enqueued.existing };
   }
 

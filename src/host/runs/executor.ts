@@ -132,12 +132,13 @@ export class Executor {
     return this.#worker.active;
   }
 
-  /** The worker name to claim a new run for, if this process may execute it at once. */
-  claimant({ agent, parent }: RunRequest): string | undefined {
+  /** The worker to claim a new run for, if this process may execute it at once. `release` its place once the run was offered, or not. */
+  claimant({ agent, parent }: RunRequest): { readonly worker: string; readonly release: () => void } | undefined {
     if (this.#waits(agent)) return undefined;
+    const worker = this.#worker.name;
     // A sub-run needs no free slot: its waiting parent might hold the last one forever.
-    const here = this.#worker.room > 0 || this.#executing.has(parent?.run ?? "");
-    return here ? this.#worker.name : undefined;
+    if (this.#executing.has(parent?.run ?? "")) return { worker, release: () => {} };
+    return this.#worker.room > 0 ? { worker, release: this.#worker.reserve() } : undefined;
   }
 
   /** Called when this process has stored a run. */
