@@ -33,7 +33,7 @@ export function disagreements(events: readonly RunEvent[]): string[] {
     if (isStep(event)) digest.add(event);
     if (!isStep(event)) continue;
     const same = (fact: string, ...values: readonly unknown[]) => {
-      if (values.every((value) => isDeepStrictEqual(value, values[0]))) return;
+      if (values.every((value) => value === values[0] || isDeepStrictEqual(value, values[0]))) return;
       found.push(`${event.type} (${event.seq}), ${fact}: ${values.map((value) => JSON.stringify(value)).join(" ≠ ")}`);
     };
     const { status } = facts;
@@ -44,8 +44,11 @@ export function disagreements(events: readonly RunEvent[]): string[] {
     same("round", state.roundNumber, facts.rounds.at(-1)?.round ?? 0, view.rounds.at(-1)?.round ?? 0);
     same("attempts", facts.rounds.flatMap(({ attempts }) => attempts).length, story.attempts.length);
     same("model", state.model, facts.attempt?.model);
-    same("time", facts.times.segments, view.times.segments, story.times.segments);
-    same("questions", [...facts.asking.keys()], [...view.asking.keys()]);
+    const times = [facts.times.segments, view.times.segments, story.times.segments];
+    // The last one on the way, all at the end: comparing all after every step is quadratic.
+    if (isTerminal(event)) same("time", ...times);
+    else for (const at of [-1, -2]) same("time", ...times.map((segments) => segments.at(at)));
+    if (facts.asking.size + view.asking.size > 0) same("questions", [...facts.asking.keys()], [...view.asking.keys()]);
     if (isTerminal(event)) atEnd(event, same);
     else {
       same("open questions", asking, facts.asking.size, component.questions.length);

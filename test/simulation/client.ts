@@ -4,6 +4,7 @@ import { type EventOf, isTerminal, type RunEvent } from "../../src/core/run/even
 import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./process.ts";
+import { isShort } from "./profile.ts";
 import { saidBy } from "./requests.ts";
 
 export interface ClientParts {
@@ -68,9 +69,9 @@ export class Client {
   async #start(): Promise<string> {
     const { engine } = this.#parts;
     let tries = 0;
-    const { run } = await this.#insist("starts", (runs) => {
+    const { run } = await this.#insist("starts", (_, server) => {
       if (tries++ > 0) engine.coverage.count("started again by key");
-      return this.#startAt(runs);
+      return this.#startAt(server);
     });
     if (engine.world.decisions.chance(0.3)) await this.#startAgain(run);
     return run;
@@ -78,14 +79,23 @@ export class Client {
 
   async #startAgain(run: string): Promise<void> {
     const { world } = this.#parts.engine;
-    const again = await this.#insist("starts once more", (runs) => this.#startAt(runs));
+    const again = await this.#insist("starts once more", (_, server) => this.#startAt(server));
     if (again.run !== run) world.violated(`${this.#name} has started ${run} and ${again.run} with one key`);
   }
 
-  #startAt(runs: Runs): ReturnType<Runs["start"]> {
-    const session = this.#parts.engine.profile.session ? { session: this.#session } : {};
+  async #startAt({ runs, memory }: Server): ReturnType<Runs["start"]> {
+    const { profile, world } = this.#parts.engine;
+    const session = profile.session ? { session: this.#session } : {};
     const request = { agent: this.#agent, input: { text: saidBy(this.#tenant) }, ...session };
-    return runs.start(request, { key: this.#name, tenant: this.#tenant });
+    const named = { key: this.#name, tenant: this.#tenant };
+    if (!isShort(profile)) return runs.start(request, named);
+    // As a body is, from when its size is known until it is answered.
+    const held = memory.of(this.#tenant).charge(world.decisions.between(10, 100), "body");
+    try {
+      return await runs.start(request, { ...named, held });
+    } finally {
+      held.release();
+    }
   }
 
   async #fork(run: string, after: number): Promise<string> {
@@ -184,11 +194,11 @@ export class Client {
   }
 
   /** Tries until it works. `or`: a failure that is as good. */
-  async #insist<T>(what: string, work: (runs: Runs) => Promise<T>, or?: string): Promise<T> {
+  async #insist<T>(what: string, work: (runs: Runs, server: Server) => Promise<T>, or?: string): Promise<T> {
     const { world } = this.#parts.engine;
     for (;;) {
       const server = await serverOf(this.#parts);
-      const outcome = await servedBy(server, () => work(server.runs));
+      const outcome = await servedBy(server, () => work(server.runs, server));
       if (outcome !== "dead" && "value" in outcome) return outcome.value;
       if (outcome !== "dead" && outcome.error.code === or) return undefined as T; // nobody reads it then
       const isNew = this.#agent === "newcomer" && outcome !== "dead" && outcome.error.code === "not_found";

@@ -1,5 +1,5 @@
 import type { Engine } from "./engine.ts";
-import { isReliable } from "./profile.ts";
+import { isReliable, isShort } from "./profile.ts";
 
 /** Runs that wait to be claimed. Nobody waits longer than what came before explains, whoever else has how many. */
 export class Queue {
@@ -11,8 +11,10 @@ export class Queue {
   constructor(engine: Engine) {
     this.#engine = engine;
     const { profile } = engine;
-    // There a run may have to wait for another one, for somebody, or for a process that has its agent.
-    this.#isWatched = isReliable(profile) && profile.hintLost === 0 && !profile.session && !profile.reloads;
+    // There a run may have to wait for another one, for somebody, or for a process that has its agent. With little memory a start that was
+    // charged for is begun at once, and the queue waits until the largest run would fit.
+    const isOrdered = !profile.session && !profile.reloads && !isShort(profile);
+    this.#isWatched = isReliable(profile) && profile.hintLost === 0 && isOrdered;
   }
 
   entered(run: string): void {

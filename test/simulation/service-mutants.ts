@@ -97,4 +97,19 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
     from: "known.started = row.head > 0;",
     to: "known.started = true;",
   },
+  "a hook is blamed for the time it waits for the journal": {
+    file: "src/host/build/plugin-ports.js",
+    from: "currentScope()?.waitForJournal?.()",
+    to: "undefined",
+  },
+  "appends are sent without events": {
+    file: "src/journal/run-log.js",
+    from: "if (this.#buffer.length > 0 || this.#parking !== undefined)",
+    to: "if (true)",
+  },
+  "an execution begins after it has lost its lease": {
+    file: "src/journal/worker.js",
+    from: "controller.signal.throwIfAborted();",
+    to: "",
+  },
 };
