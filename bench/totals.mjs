@@ -1,7 +1,8 @@
 // What GET /v1/totals costs in a journal with many ended runs, and what the sums cost a run that ends.
 //   node bench/totals.mjs [--engine sqlite] [--engine postgres] [--runs 1000000] [--days 30] [--times 30] [--ends 2000]
+//     [--keep FOLDER]  leaves the journals there, and measures those that an earlier call left (then without runs that end)
 // Runs are put in in bulk, into a journal of the version before the sums; opening it then fills them, which is timed too.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -16,6 +17,7 @@ import { noTiming } from "../dist/src/core/run/timing.js";
 import { claimed, eventsAfter } from "../dist/src/testing/journal-bench.js";
 import { Cluster } from "../dist/test/plugins/postgres/cluster.js";
 import { openJournal } from "../dist/test/plugins/postgres/open.js";
+import { timeOf } from "./proc.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -24,11 +26,12 @@ const { values } = parseArgs({
     days: { type: "string", default: "30" },
     times: { type: "string", default: "30" },
     ends: { type: "string", default: "2000" },
+    keep: { type: "string" },
   },
 });
 const [runs, days, times, ends] = [values.runs, values.days, values.times, values.ends].map(Number);
 const day = 86_400_000;
-const now = Date.now();
+const now = filledAt() ?? Date.now();
 const start = now - days * day;
 
 // 20 tenants of unlike size with two keys each, 6 agents with a model of their own, of which 3 % fall back to another; 5 % fail, by
@@ -108,10 +111,27 @@ const queries = [
   ["a model that failed over", { model: "other/model" }, "cause"],
 ];
 
+/** A folder for one engine; when it is kept, `filled` says whether a journal is there, and the file of that name when it was made. */
+function place(engine) {
+  const folder = values.keep === undefined ? mkdtempSync(join(tmpdir(), "venturi-totals-")) : join(values.keep, engine);
+  mkdirSync(folder, { recursive: true });
+  return { folder, filled: existsSync(join(folder, "filled")) };
+}
+
+function filledAt() {
+  const marks = values.engine
+    .map((engine) => join(values.keep ?? "", engine, "filled"))
+    .filter((mark) => existsSync(mark));
+  return values.keep === undefined || marks.length === 0 ? undefined : Number(readFileSync(marks[0], "utf8"));
+}
+
 const engines = {
-  async sqlite() {
-    const folder = mkdtempSync(join(tmpdir(), "venturi-totals-"));
+  async sqlite({ folder, filled }) {
     const file = join(folder, "venturi.db");
+    const open = () => new SqliteJournal({ file, lease: 30_000, busyTimeout: 60_000, watch: 50 });
+    const close = () => {};
+    if (filled) return { open, close };
+    rmSync(file, { force: true });
     const old = new DatabaseSync(file);
     old.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000");
     for (const migration of sqliteMigrations.slice(0, -1)) old.exec(migration);
@@ -130,7 +150,6 @@ const engines = {
       digest.run(n, ms, each.code, each.cost, JSON.stringify(models), JSON.stringify(each.digest));
     }
     old.exec("COMMIT");
-    const open = () => new SqliteJournal({ file, lease: 30_000, busyTimeout: 60_000, watch: 50 });
     return {
       // As the thread of the journal does it.
       fill() {
@@ -139,15 +158,20 @@ const engines = {
         old.close();
       },
       open,
-      close: () => rmSync(folder, { recursive: true }),
+      close,
     };
   },
-  async postgres() {
-    const cluster = await Cluster.start("on");
-    const url = `postgres://venturi@127.0.0.1:${cluster.port}/postgres`;
+  async postgres({ folder, filled }) {
+    const cluster = await Cluster.start("on", {}, folder);
+    const { url } = cluster;
+    const open = () => openJournal(url, "totals", { timeout: 120_000 });
+    const close = () => cluster.stop();
+    if (filled) return { open, close };
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query("CREATE SCHEMA totals; CREATE TABLE totals.journal (version integer NOT NULL)");
+    await client.query(
+      "DROP SCHEMA IF EXISTS totals CASCADE; CREATE SCHEMA totals; CREATE TABLE totals.journal (version integer NOT NULL)",
+    );
     await client.query(`INSERT INTO totals.journal VALUES (${postgresMigrations.length - 1})`);
     for (const migration of postgresMigrations.slice(0, -1)) await client.query(migration.replaceAll("$.", "totals."));
     const put = async (rows) => {
@@ -177,28 +201,27 @@ const engines = {
         await client.query("ANALYZE");
         await client.end();
       },
-      open: () => openJournal(url, "totals", { timeout: 120_000 }),
-      close: () => cluster.stop(),
+      open,
+      close,
     };
   },
 };
 
-/** Of this process with its threads, ms: what a query takes on a machine with nothing else to do. A server's is not in it. */
-function cpu() {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
+/** Of this process and the server it started, ms: what a query takes on a machine with nothing else to do. */
+const cpu = () => timeOf(process.pid);
 
 for (const name of values.engine) {
   console.log(`${name}, ${runs} ended runs over ${days} days; load ${loadavg()[0].toFixed(1)}`);
-  const engine = await engines[name]();
+  const { folder, filled } = place(name);
+  const engine = await engines[name]({ folder, filled });
   try {
-    const filling = performance.now();
-    const fillCpu = cpu();
-    await engine.fill();
-    console.log(
-      `  filling the sums of a journal of the version before: ${((performance.now() - filling) / 1_000).toFixed(1)} s, CPU of this process ${((cpu() - fillCpu) / 1_000).toFixed(1)} s`,
-    );
+    if (!filled) {
+      const [began, before] = [performance.now(), cpu()];
+      await engine.fill();
+      writeFileSync(join(folder, "filled"), String(now));
+      const [took, used] = [performance.now() - began, cpu() - before].map((ms) => (ms / 1_000).toFixed(1));
+      console.log(`  filling the sums of a journal of the version before: ${took} s, CPU ${used} s`);
+    }
     const journal = await engine.open();
     try {
       for (const [what, query, by] of queries) {
@@ -217,12 +240,13 @@ for (const name of values.engine) {
           `  ${what.padEnd(40)} p50 ${at(0.5)} ms  p99 ${at(0.99)} ms  CPU ${used} ms  (${found.all.runs} runs, ${found.groups.length} groups, ${found.bars.length} bars)`,
         );
       }
-      if (ends > 0) await endings(journal);
+      if (ends > 0 && !filled) await endings(journal);
     } finally {
       await journal.close();
     }
   } finally {
     await engine.close();
+    if (values.keep === undefined) rmSync(folder, { recursive: true });
   }
 }
 

@@ -16,6 +16,7 @@ const engineOf = ({ database, replica }: Servers): SumsEngine => ({
   joined: (column) => `string_agg(${column}::text, '')`,
   hasModel: (parameter) => `jsonb_exists(g.models::jsonb, ${parameter})`,
   isOneOf: (column, parameter) => `${column} = ANY (${parameter}::text[])`,
+  byTime: true,
   list: (values) => values,
   async ask<Row>(text: string, values: readonly unknown[]) {
     const lagging = await replica?.query<Row & Record<string, unknown>>(text, values);

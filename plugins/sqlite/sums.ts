@@ -10,6 +10,7 @@ const engineOf = (reads: Asked): SumsEngine => ({
   joined: (column) => `group_concat(${column}, '')`,
   hasModel: (parameter) => `EXISTS (SELECT 1 FROM json_each(g.models) WHERE value = ${parameter})`,
   isOneOf: (column, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
+  byTime: false,
   list: (values) => JSON.stringify(values),
   async ask<Row>(text: string, values: readonly unknown[]) {
     return (await reads.ask("sums", text, values as (string | number)[])) as Row[]; // The statement's columns.

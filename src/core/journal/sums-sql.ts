@@ -33,6 +33,8 @@ export interface SumsEngine {
   readonly hasModel: (parameter: string) => string;
   readonly isOneOf: (column: string, parameter: string) => string;
   readonly list: (values: readonly string[]) => unknown;
+  /** The sums have an index by time, too, and the engine knows LATERAL: one range is read where others look up each group. */
+  readonly byTime: boolean;
   ask<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -45,8 +47,8 @@ const empty: Totals = { all: new Sums(), groups: [], bars: [] };
 
 /** Totals of a query for which `coveredBySums` holds. */
 export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: Grouping | undefined): Promise<Totals> {
-  if (asksUnended(query)) return empty;
-  const bounds = boundsOf(engine, query);
+  if (asksUnended(query) || stretches(query, spans[4]).length === 0) return empty;
+  const bounds = engine.byTime ? boundsByTime(engine, query) : boundsOf(engine, query);
   const [{ first, last } = { first: null, last: null }] = await engine.ask<{
     first: number | null;
     last: number | null;
@@ -60,11 +62,15 @@ export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: G
     const { text, values } = sumsOf(engine, asked, grouping);
     return merged(await engine.ask<SumsRow>(text, values), grouping);
   };
-  const groups = by === undefined ? [] : await ask(grouped, by);
-  const all = new Sums();
-  for (const group of isWhole ? groups : await ask(query, undefined)) all.add(group);
   const bars = barsOf(engine, query, { span, width });
-  const counted = await engine.ask<TotalsBar>(bars.text, bars.values);
+  const [groups, whole, counted] = await Promise.all([
+    by === undefined ? [] : ask(grouped, by),
+    isWhole ? undefined : ask(query, undefined),
+    // Bars of days are the groups by day.
+    by === "day" && isWhole && span >= dayMs ? undefined : engine.ask<TotalsBar>(bars.text, bars.values),
+  ]);
+  const all = new Sums();
+  for (const group of whole ?? groups) all.add(group);
   return {
     all,
     groups: inOrder(
@@ -72,7 +78,9 @@ export async function totalsFromSums(engine: SumsEngine, query: ListQuery, by: G
       by,
     ),
     bars: barsFrom(
-      counted.map(({ at, runs, failed }) => ({ at: Number(at), runs: Number(runs), failed: Number(failed) })),
+      counted === undefined
+        ? groups.map(({ name, runs, failed }) => ({ at: Date.parse(name), runs, failed }))
+        : counted.map(({ at, runs, failed }) => ({ at: Number(at), runs: Number(runs), failed: Number(failed) })),
       width,
     ),
   };
@@ -114,8 +122,7 @@ class Conditions {
     const rows = stretches(query, widest).map(({ span, from, to }) =>
       [span, from, to].map((value, at) => `CAST(${this.add(value)} AS bigint) AS ${["span", "since", "until"][at]}`),
     );
-    const table = rows.map((row) => `SELECT ${row.join(", ")}`).join(" UNION ALL ");
-    return table || "SELECT 1 AS span, 0 AS since, 0 AS until";
+    return rows.map((row) => `SELECT ${row.join(", ")}`).join(" UNION ALL ");
   }
 
   /** Join order: groups, intervals, then the sums by their key. */
@@ -140,6 +147,25 @@ function boundsOf(engine: SumsEngine, query: ListQuery): Statement {
     WHERE c.grp = g.id AND c.span = 1 AND c.at >= CAST(${from} AS bigint) AND c.at < CAST(${to} AS bigint))`;
   const text = `SELECT min(first) AS first, max(last) AS last FROM (
     SELECT ${edge("min")} AS first, ${edge("max")} AS last FROM ${engine.schema}sum_groups g WHERE ${conditions.text}) e`;
+  return { text, values: conditions.values };
+}
+
+/** The same by time: the first and last interval with a run, then what it consists of, down to the run. */
+function boundsByTime(engine: SumsEngine, query: ListQuery): Statement {
+  const conditions = new Conditions(engine, query);
+  const { schema } = engine;
+  const edge = (which: string, order: string) => {
+    const within = (span: string, from: string, to: string) => `CROSS JOIN LATERAL (
+      SELECT c.at FROM ${schema}sums c JOIN ${schema}sum_groups g ON g.id = c.grp
+      WHERE c.span = ${span} AND c.at >= ${from} AND c.at < ${to} AND ${conditions.text} ORDER BY c.at ${order} LIMIT 1) c`;
+    return `${which} (span, at) AS (
+      (SELECT t.span, c.at FROM t ${within("t.span", "t.since", "t.until")} ORDER BY c.at ${order} LIMIT 1)
+      UNION ALL SELECT s.span, c.at FROM ${which} e JOIN narrower s ON s.wider = e.span ${within("s.span", "e.at", "e.at + e.span")})`;
+  };
+  const narrower = spans.slice(1).map((wider, level) => `(CAST(${wider} AS bigint), CAST(${spans[level]} AS bigint))`);
+  const text = `WITH RECURSIVE t AS (${conditions.within(query, spans[4])}), narrower (wider, span) AS (VALUES ${narrower.join(", ")}),
+    ${edge("earliest", "ASC")}, ${edge("latest", "DESC")}
+    SELECT (SELECT at FROM earliest WHERE span = 1) AS first, (SELECT at FROM latest WHERE span = 1) AS last`;
   return { text, values: conditions.values };
 }
 

