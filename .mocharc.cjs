@@ -68,7 +68,7 @@ const all = globSync("dist/test/**/*.test.js").sort().filter(wanted);
 
 module.exports = {
   spec: [...long.filter((one) => all.includes(one)), ...all.filter((one) => !long.includes(one))],
-  require: ["./dist/test/seed.js"],
+  require: ["./dist/test/leftovers.js", "./dist/test/seed.js"],
   parallel: true,
   jobs: 3,
   // Ends a test that hangs; it is no bound on how long one may take beside others.
@@ -91,6 +91,7 @@ function useMemory() {
     chmodSync(folder, 0o755); // root's PostgreSQL runs as somebody else
     process.env.TMPDIR = folder;
     process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+    process.once("SIGTERM", () => process.exit(143)); // as CI ends what takes too long
   } catch {
     // no such folder, or none of ours
   }
