@@ -13,7 +13,7 @@ import { readSse } from "../sse.ts";
 import { testFolder } from "./folder.ts";
 
 /** A boss calls a clerk, the clerk calls a cashier, the cashier's calculator needs a person's word. */
-const config = `
+const config = (timeout: string) => `
 providers:
   demo:
     type: simulator
@@ -30,8 +30,8 @@ providers:
         turns: [{ calls: [{ name: sum, arguments: { expression: "17 * 23" } }] }, { text: it is 391 }]
 tools:
   sum: { type: calculator, approval: always }
-  cashier: { type: agent, agent: cashier, timeout: 1s }
-  clerk: { type: agent, agent: clerk, timeout: 1s }
+  cashier: { type: agent, agent: cashier, timeout: ${timeout} }
+  clerk: { type: agent, agent: clerk, timeout: ${timeout} }
 agents:
   boss: { model: demo/small, tools: [clerk] }
   clerk: { model: demo/small, tools: [cashier] }
@@ -57,11 +57,12 @@ describe("an approval inside a called agent", function () {
   const folder = testFolder();
   let service: Service;
   let url = "";
-  beforeEach(async () => {
-    const configFile = folder.write({ "venturi.yaml": config });
+  const open = async (timeout: string): Promise<void> => {
+    const configFile = folder.write({ "venturi.yaml": config(timeout) });
     service = await openService({ configFile, log: silentLog, telemetry: noTelemetry });
     url = service.url;
-  });
+  };
+  beforeEach(() => open("1h"));
   afterEach(() => service.drain());
 
   const json = async (path: string, init: RequestInit = {}) => {
@@ -88,9 +89,11 @@ describe("an approval inside a called agent", function () {
   };
 
   it("makes all three runs wait, is listed once, and is answered at the first run; the wait does not count against tool timeouts", async () => {
+    await service.drain();
+    await open("3s"); // a busy machine needs some of them to come to the question
     const run = await started();
     await asked(run);
-    await new Promise((resolve) => setTimeout(resolve, 1_100)); // longer than the tools' timeouts
+    await new Promise((resolve) => setTimeout(resolve, 3_100));
     const parked = async () => (await json("/v1/runs?status=waiting")).body.runs as unknown as unknown[];
     while ((await parked()).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     const { body } = await json(`/v1/runs/${run}`);

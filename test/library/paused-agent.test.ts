@@ -17,7 +17,7 @@ describe("a paused agent", () => {
     opened.clear();
   });
   const open = async (agents: AnyAgent[], script: readonly Generation[]) => {
-    const journal = sqlite({ path: folder.path("runs.db"), lease: "1s" });
+    const journal = sqlite({ path: folder.path("runs.db"), lease: "30s" });
     const venturi = await testVenturi({ agents, journal, script, log: silentLog });
     opened.add(venturi);
     return venturi;

@@ -96,7 +96,7 @@ describe("runs of agents in code after a restart", function () {
       });
       const { venturi, model } = await open([["Here is your invoice."]], {
         agents: [triage],
-        journal: sqlite({ path: journal, lease: 500 }),
+        journal: sqlite({ path: journal, lease: 2_000 }),
       });
       const run = await venturi.get(id, triage);
       expect((await run.result()).text).to.equal("Here is your invoice.");

@@ -133,7 +133,7 @@ describe("egress", function () {
       expect(await codeOf(callTool(toolNamed(source, name), {})), name).to.equal("tool_denied");
     source.close();
     const connecting = Promise.resolve(
-      mcp.create(mcp.options.parse({ url, nameServers, connectTimeout: "1s" }), context),
+      mcp.create(mcp.options.parse({ url, nameServers, connectTimeout: "30s" }), context),
     );
     const message = await connecting.then(() => "connected", String);
     expect(message).to.contain("private address");
@@ -141,7 +141,7 @@ describe("egress", function () {
     const listed = mcp.options.parse({
       url: `http://127.0.0.1:${port}/mcp`,
       hosts: ["other.test"],
-      connectTimeout: "1s",
+      connectTimeout: "30s",
     });
     expect(await Promise.resolve(mcp.create(listed, context)).then(() => "connected", String)).to.contain(
       "not on the list",
