@@ -48,7 +48,9 @@ export async function bundleProgram() {
     legalComments: "none",
     banner: { js: banner },
     external,
-    plugins: [ownModules, grpcOnDemand, namedImports],
+    // The same code, of an older Node.
+    alias: { "readable-stream": "node:stream" },
+    plugins: [ownModules, grpcOnDemand, undiciInParts, namedImports],
     metafile: true,
     // For stacks in the log; not named in the code, so that Node does not look for them.
     sourcemap: "external",
@@ -69,9 +71,38 @@ const ownModules = {
       // Of a decorated class tsc writes the name twice; esbuild would number the second, which is the one that is shown.
       const contents = code
         .replaceAll("import.meta.url", place)
-        .replaceAll(/^let (\w+) = class \1\b/gm, "let $1 = class");
+        .replaceAll(/^let (\w+) = class \1\b/gm, "let $1 = class")
+        .replaceAll(/^import (\w+|\{[^}]*\}) from ("node:[\w/]+");$/gm, builtin);
       return { contents, loader: "js" };
     });
+  },
+};
+
+/**
+ * An `import` of a builtin reads all that it exports, and so loads what Node itself loads on demand: with `node:http` a WebSocket and
+ * with it fetch, with `node:crypto` the Web Crypto API.
+ */
+const builtin = (_, names, name) => `const ${names.replaceAll(" as ", ": ")} = process.getBuiltinModule(${name});`;
+
+/** Of undici a provider needs connections: neither fetch, WebSockets, caches and mocks, nor HTTP/2, which is off by default. */
+const undiciInParts = {
+  name: "undici-in-parts",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, ({ importer }) =>
+      /[\\/]provider[\\/]http[\\/]connections\.js$/.test(importer)
+        ? { path: "connections", namespace: "undici" }
+        : undefined,
+    );
+    onLoad({ filter: /^/, namespace: "undici" }, () => ({
+      contents: `export { default as Agent } from "undici/lib/dispatcher/agent.js";
+export { default as Pool } from "undici/lib/dispatcher/pool.js";
+export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";`,
+      resolveDir: ".",
+    }));
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(/(?<=const connectH2 = )require\(\S+\)/, "(...args) => $&(...args)"),
+      loader: "js",
+    }));
   },
 };
 
