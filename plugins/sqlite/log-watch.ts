@@ -1,22 +1,22 @@
 import { type FSWatcher, watch } from "node:fs";
-import { performance } from "node:perf_hooks";
 
 /** Interval of checks where the file system reports no or not all changes, ms. */
 const seldom = 1_000;
 
 /**
  * Checks whether another process has written: when the write-ahead log changes, and once a second anyway. After a check that found
- * something, the next one waits `pace` ms. Checks after our own writes find nothing and are cheap, so they are not delayed. Polling would
- * wake an idle service, which costs more than the check.
+ * something, the log is not watched for `pace` ms: processes that write often would wake each other with every commit. Checks after our own
+ * writes find nothing and are cheap, so they are not delayed. Polling would wake an idle service, which costs more than the check.
  */
 export class LogWatch {
   /** Returns whether there was a change. */
   readonly #look: () => boolean;
   #pace: number;
+  /** Undefined if closed, or if it cannot be watched. */
+  #log: string | undefined;
   #watcher: FSWatcher | undefined;
   #regular: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
-  #notBefore = 0;
 
   constructor(pace: number, look: () => boolean) {
     this.#pace = pace;
@@ -26,14 +26,9 @@ export class LogWatch {
   /** Called with a newly opened connection: an earlier log may have been removed. */
   open(file: string): void {
     this.close();
-    try {
-      this.#watcher = watch(`${file}-wal`, { persistent: false }, this.#onChange);
-      this.#watcher.on("error", this.#onError);
-      this.#poll(seldom);
-    } catch {
-      // No log (an in-memory database), or the system has no watches left.
-      this.#poll(this.#pace);
-    }
+    this.#log = `${file}-wal`;
+    this.#poll(seldom);
+    this.#watch();
     // Covers what was written before watching started.
     this.#soon = setTimeout(this.#now, this.#pace).unref();
   }
@@ -41,12 +36,12 @@ export class LogWatch {
   /** Changes how soon the next change is seen. */
   hurry(pace: number): void {
     this.#pace = pace;
-    if (this.#watcher === undefined) this.#poll(pace);
+    if (this.#log === undefined) this.#poll(pace);
   }
 
   close(): void {
-    this.#watcher?.close();
-    this.#watcher = undefined;
+    this.#unwatch();
+    this.#log = undefined;
     clearInterval(this.#regular);
     clearTimeout(this.#soon);
     this.#soon = undefined;
@@ -57,22 +52,43 @@ export class LogWatch {
     this.#regular = setInterval(this.#now, ms).unref();
   }
 
-  readonly #onChange = (): void => {
-    if (this.#soon !== undefined) return;
-    const rest = this.#notBefore - performance.now();
-    if (rest <= 0) this.#now();
-    else this.#soon = setTimeout(this.#now, rest).unref();
-  };
+  #watch(): void {
+    if (this.#log === undefined) return;
+    try {
+      this.#watcher = watch(this.#log, { persistent: false }, this.#onChange);
+      this.#watcher.on("error", this.#onError);
+    } catch {
+      this.#onError();
+    }
+  }
 
-  readonly #onError = (): void => {
+  #unwatch(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
+  }
+
+  readonly #onChange = (): void => {
+    if (this.#soon === undefined) this.#now();
+  };
+
+  /** No log (an in-memory database), or the system has no watches left. */
+  readonly #onError = (): void => {
+    this.#unwatch();
+    this.#log = undefined;
     this.#poll(this.#pace);
   };
 
   readonly #now = (): void => {
     clearTimeout(this.#soon);
     this.#soon = undefined;
-    if (this.#look()) this.#notBefore = performance.now() + this.#pace;
+    const isWatched = this.#watcher !== undefined;
+    if (!this.#look()) {
+      if (isWatched || this.#log === undefined) return;
+      this.#watch();
+      // Covers what was written between the two.
+      if (!this.#look()) return;
+    }
+    this.#unwatch();
+    if (this.#log !== undefined) this.#soon = setTimeout(this.#now, this.#pace).unref();
   };
 }

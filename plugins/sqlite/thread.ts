@@ -96,7 +96,9 @@ function serve(port: MessagePort, options: ThreadData): void {
       const seen = open.version.get()?.data_version;
       if (seen === version) return false;
       version = seen;
-      port.postMessage({ changed: open.store.changes() } satisfies Reply);
+      const changed = open.store.changes();
+      const { work, signals, events } = changed;
+      if (work || signals.length > 0 || events?.length !== 0) port.postMessage({ changed } satisfies Reply);
       // Left by another process that has just written.
       if (hasStatistics(open.database)) shut();
     } catch {

@@ -18,6 +18,11 @@ const recently = 10_000;
 const mostRecent = 200;
 const none: readonly PastStall[] = [];
 
+function usedTime(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
 export interface Stall {
   readonly part: PastStall["part"];
   readonly ms: number;
@@ -39,7 +44,8 @@ export class EventLoopMonitor implements Stalls {
   #every = resting;
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
-  #cpu = process.cpuUsage();
+  /** Processor time of this process until the last sample, µs. */
+  #used = usedTime();
   #order = 0;
   readonly #plugins = new PluginTimes();
   /** Garbage collections of the last second. */
@@ -119,9 +125,9 @@ export class EventLoopMonitor implements Stalls {
     const now = this.#clock.monotonic();
     const late = now - this.#expected;
     this.#expected = now + this.#every;
-    const { user, system } = process.cpuUsage(this.#cpu);
-    const used = (user + system) / 1_000;
-    this.#cpu = process.cpuUsage();
+    const before = this.#used;
+    this.#used = usedTime();
+    const used = (this.#used - before) / 1_000;
     if (late < threshold) return;
     if (late >= long) this.#longAt = now;
     this.totalMs += late;

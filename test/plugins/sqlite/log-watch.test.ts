@@ -72,6 +72,22 @@ describe("the watch on SQLite's log", () => {
     await looked(before + 1);
   });
 
+  it("watches again when another process has stopped writing", async () => {
+    writeFileSync(`${file}-wal`, "");
+    opened(20);
+    await looked(1);
+    const started = Date.now();
+    for (let i = 0; i < 5; i++) {
+      const before = looks;
+      changed = true;
+      write();
+      await looked(before + 1);
+      changed = false;
+      await looked(before + 3); // at the end of the pause, and once the log is watched again
+    }
+    expect(Date.now() - started).to.be.below(4_000); // a look a second would take longer
+  });
+
   it("looks once a second though nothing is reported", async () => {
     writeFileSync(`${file}-wal`, "");
     const started = Date.now();
