@@ -1,24 +1,22 @@
-// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the chart's alerts, the clients' types, the public types and the doors. With --check: fails when one is stale.
+// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the chart's alerts, the Python client's models, the public types and the doors. With --check: fails when one is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
 import { PluginLoader } from "../dist/src/host/plugins/plugin-loader.js";
 import { configPage } from "./config-page.mjs";
 import { doors } from "./doors.mjs";
-import { pluginOptions } from "./plugin-options.mjs";
 import { publicTypes } from "./public-types.mjs";
 import { serviceTypes } from "./service-types.mjs";
 
 const root = new URL("../", import.meta.url);
-const types = await serviceTypes();
+const { models } = await serviceTypes();
 const schema = await configSchema(new PluginLoader());
 const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
   // A chart has no files outside of its folder.
   "deploy/helm/venturi/files/alerts.yaml": readFileSync(new URL("deploy/prometheus/alerts.yaml", root), "utf8"),
-  ...types,
-  "src/library/plugin-options.ts": await pluginOptions(new PluginLoader()),
+  "clients/python/src/venturi_client/models.py": models,
   ...publicTypes(fileURLToPath(root)),
   ...(await doors(fileURLToPath(root))),
 };

@@ -33,7 +33,7 @@ function declarationsOf({ root, name, shown }, face) {
       .replace(/^\s*\n/gm, "");
     texts.push(`// ${relative("dist", file)}\n${text}`);
     for (const [, specifier] of text.matchAll(/^export .*? from "(\.[^"]+)"/gm)) {
-      visit(normalize(join(dirname(file), specifier.replace(/\.(?:js|ts)$/, ".d.ts"))));
+      visit(normalize(join(dirname(file), specifier.replace(/(?:\.d)?\.(?:js|ts)$/, ".d.ts"))));
     }
   };
   visit(face);

@@ -13,10 +13,7 @@ export async function serviceTypes() {
   const missing = events.filter((name) => !new RegExp(`\\b${name}\\b`).test(named));
   if (missing.length > 0) throw new Error(`src/client/events.ts does not export ${missing.join(", ")}`);
   const rest = Object.keys(schemas).filter((name) => !events.includes(name));
-  return {
-    "src/client/venturi.api.d.ts": declarations(schemas, rest, events),
-    "clients/python/src/venturi_client/models.py": pythonModels(components.schemas),
-  };
+  return { declarations: declarations(schemas, rest, events), models: pythonModels(components.schemas) };
 }
 
 /** A service without runs: its document does not depend on them. */
