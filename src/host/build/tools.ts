@@ -6,6 +6,7 @@ import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 import { isToolSource, type Tool, type ToolSource } from "../../core/ports/tool.ts";
+import { overriding } from "../../core/values/overriding.ts";
 import { isSchema } from "../../core/values/schema.ts";
 import type { ToolEntry } from "../config/entries.ts";
 
@@ -79,22 +80,11 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
   const timeout = first("timeout", entry.timeout, tool.timeout);
   const maxOutput = first("maxOutput", entry.maxOutput, tool.maxOutput);
   const effect = first("effect", entry.effect, tool.effect);
-  return {
+  return overriding(tool, {
     name,
-    description: tool.description,
-    parameters: tool.parameters,
-    ...(tool.aliases === undefined ? {} : { aliases: tool.aliases }),
-    ...(tool.adapt === undefined ? {} : { adapt: (input) => tool.adapt?.(input) ?? input }),
     ...(effect === undefined ? {} : { effect }),
-    ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
-    ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
-    ...(tool.local === undefined ? {} : { local: tool.local }),
-    ...(tool.memory === undefined ? {} : { memory: tool.memory }),
-    ...(tool.store === undefined ? {} : { store: tool.store }),
     ...(approval === undefined ? {} : { approval }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxOutput === undefined ? {} : { maxOutput }),
-    ...(tool.spanAttributes === undefined ? {} : { spanAttributes: () => tool.spanAttributes?.() ?? {} }),
-    call: (input, context) => tool.call(input, context),
-  };
+  });
 }

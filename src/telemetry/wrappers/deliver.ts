@@ -6,6 +6,7 @@ import { encodedSize } from "../../core/run/encode-event.ts";
 import { isTerminal, type RunEvent } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
+import { overriding } from "../../core/values/overriding.ts";
 import { attributes, spans } from "../base/names.ts";
 import { originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
@@ -15,35 +16,10 @@ import type { Tracing } from "./traces.ts";
 
 /** Wraps `Runs` with a span per follower. */
 export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>): Runs {
-  return {
+  return overriding(runs, {
     start: (request, options) => runs.start(within(request), options),
-    fork: (run, request, options) => runs.fork(run, request, options),
     follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
-    events: (run, query) => runs.events(run, query),
-    feed: (query) => runs.feed(query),
-    get: (run) => runs.get(run),
-    list: (query) => runs.list(query),
-    totals: (query, by) => runs.totals(query, by),
-    usage: (query) => runs.usage(query),
-    cancel: (run, reason, details) => runs.cancel(run, reason, details),
-    signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
-    pending: (run) => runs.pending(run),
-    doing: async (run) => runs.doing?.(run),
-    now: (run) => runs.now?.(run),
-    tokenRate: (run) => runs.tokenRate?.(run),
-    agents: () => runs.agents(),
-    ...(runs.pauseAgent === undefined ? {} : { pauseAgent: runs.pauseAgent.bind(runs) }),
-    ...(runs.resumeAgent === undefined ? {} : { resumeAgent: runs.resumeAgent.bind(runs) }),
-    giveFeedback: (run, given, options) => runs.giveFeedback(run, given, options),
-    feedback: (run) => runs.feedback(run),
-    ...(runs.prompt === undefined ? {} : { prompt: runs.prompt.bind(runs) }),
-    wires: (run) => runs.wires(run),
-    content: (run, hash) => runs.content(run, hash),
-    contentPieces: (run, hash) => runs.contentPieces(run, hash),
-    countInput: (request, options) => runs.countInput(request, options),
-    embed: (request, signal) => runs.embed(request, signal),
-    remove: (run) => runs.remove(run),
-  };
+  });
 }
 
 /** A run started inside a caller's span becomes its child. */

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { Span } from "@opentelemetry/api";
 import { wrap } from "../../core/errors/errors.ts";
 import type { Append, Journal, Ownership } from "../../core/journal/journal.ts";
+import { overriding } from "../../core/values/overriding.ts";
 import { attributes, spans } from "../base/names.ts";
 import type { Origin } from "../base/origin.ts";
 import type { Distribution } from "../metrics/distribution.ts";
@@ -21,11 +22,8 @@ interface Tracing extends Instrumentation {
 
 /** Wraps the journal to measure appends. Runs claimed later than enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, totals, wire, workers, blobs, keyValues, free, backlog, usage, reserve, balances } =
-    journal;
   const appends = new Appends(measure);
-  return {
-    lease: journal.lease,
+  return overriding(journal, {
     append(batch) {
       const start = performance.now();
       try {
@@ -54,42 +52,12 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
       for (const claim of claims) queued.add(claim.ownership);
       return claims;
     },
-    read: (run, after, limit) => journal.read(run, after, limit),
-    readMany: (cursors, limit) => journal.readMany(cursors, limit),
-    onHint: (callback, only) => journal.onHint(callback, only),
-    enqueue: (item) => journal.enqueue(item),
-    heartbeat: (worker) => journal.heartbeat(worker),
-    held: (worker) => journal.held(worker),
     release(ownership) {
       // After a release, another process traces the run.
       measure.traces.open.get(ownership.run)?.abandon();
       return journal.release(ownership);
     },
-    signal: (run, signal) => journal.signal(run, signal),
-    signals: (run, after) => journal.signals(run, after),
-    signalsMany: (cursors) => journal.signalsMany(cursors),
-    get: (run) => journal.get(run),
-    list: (query) => journal.list(query),
-    restore: (recording) => journal.restore(recording),
-    prune: (options) => journal.prune(options),
-    audit: (entry) => journal.audit(entry),
-    audits: (query) => journal.audits(query),
-    ping: (bytes) => journal.ping(bytes),
-    close: () => journal.close(),
-    ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
-    ...(keepDigest === undefined ? {} : { keepDigest: keepDigest.bind(journal) }),
-    ...(totals === undefined ? {} : { totals: totals.bind(journal) }),
-    // The worker was another process, so this one has no traces of its runs.
-    ...(free === undefined ? {} : { free: free.bind(journal) }),
-    ...(blobs === undefined ? {} : { blobs }),
-    ...(keyValues === undefined ? {} : { keyValues }),
-    ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
-    ...(backlog === undefined ? {} : { backlog: backlog.bind(journal) }),
-    ...(usage === undefined ? {} : { usage: usage.bind(journal) }),
-    ...(reserve === undefined ? {} : { reserve: reserve.bind(journal) }),
-    ...(balances === undefined ? {} : { balances: balances.bind(journal) }),
-    ...(workers === undefined ? {} : { workers: workers.bind(journal) }),
-  };
+  });
 }
 
 /** A failed append is retried with the same batch: for its runs it lasts from the first try to the successful one. */

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { type Attributes, context as active, type Context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/ports/tool.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
+import { overriding } from "../../core/values/overriding.ts";
 import { attributes, labels, spans } from "../base/names.ts";
 import { type Origin, originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
@@ -17,8 +18,7 @@ const ownCode = "tool_failed";
 
 /** Wraps a tool with a span per execution; spans the tool creates become children. */
 export function measuredTool(measure: Tracing, tool: Tool): Tool {
-  return {
-    ...declared(tool),
+  return overriding(tool, {
     call(input, context) {
       const execution = new Execution(measure, tool, context);
       context.traceparent = execution.traceparent;
@@ -32,27 +32,7 @@ export function measuredTool(measure: Tracing, tool: Tool): Tool {
       }
       return followed(execution, result, context.signal);
     },
-  };
-}
-
-/** Copies properties by name: a spread would lose the getters of a class instance. */
-function declared(tool: Tool): Omit<Tool, "call"> {
-  return {
-    name: tool.name,
-    description: tool.description,
-    parameters: tool.parameters,
-    ...(tool.aliases === undefined ? {} : { aliases: tool.aliases }),
-    ...(tool.adapt === undefined ? {} : { adapt: (input) => tool.adapt?.(input) ?? input }),
-    ...(tool.effect === undefined ? {} : { effect: tool.effect }),
-    ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
-    ...(tool.local === undefined ? {} : { local: tool.local }),
-    ...(tool.memory === undefined ? {} : { memory: tool.memory }),
-    ...(tool.store === undefined ? {} : { store: tool.store }),
-    ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
-    ...(tool.approval === undefined ? {} : { approval: tool.approval }),
-    ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),
-    ...(tool.maxOutput === undefined ? {} : { maxOutput: tool.maxOutput }),
-  };
+  });
 }
 
 function followed(
