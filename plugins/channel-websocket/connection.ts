@@ -44,7 +44,7 @@ export class Connection {
   readonly #stall: StallWatch;
   readonly #inbox: Inbox;
   #feed: AbortController | undefined;
-  #alive = true;
+  #unanswered = 0;
 
   constructor(socket: WebSocket, parts: Parts) {
     this.#socket = socket;
@@ -72,18 +72,21 @@ export class Connection {
       handle: (text, held) => this.#receive(text, held),
     });
     socket.on("pong", () => {
-      this.#alive = true;
+      this.#unanswered = 0;
     });
     socket.on("error", () => socket.terminate());
     socket.on("close", () => void this.#close());
   }
 
-  /** A peer that answers no ping is gone, whatever TCP says. One with pending bytes is judged by those instead. */
+  /** A peer that answers neither of two pings is gone, whatever TCP says. One with pending bytes is judged by those instead. */
   #keepAlive(): void {
     if (this.#socket.bufferedAmount > 0) return;
-    // If this process stood still, pongs are waiting; they are read before the immediate runs.
-    if (!this.#alive) return void setImmediate(() => this.#alive || this.#socket.terminate());
-    this.#alive = false;
+    if (this.#unanswered === 2) {
+      // If this process stood still, pongs are waiting; they are read before the immediate runs.
+      setImmediate(() => this.#unanswered === 2 && this.#socket.terminate());
+      return;
+    }
+    this.#unanswered += 1;
     this.#socket.ping();
   }
 

@@ -188,6 +188,6 @@ function endsOnce(chunks: readonly AgentChunk[]): void {
 }
 
 async function eventually(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 2_000 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (let turn = 0; turn < 20_000 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 1));
   assert.ok(holds());
 }

@@ -18,7 +18,7 @@ describe("spans of a run", () => {
   const settings = () => ({ ...defaultSettings, otlp: { endpoint: receiver.endpoint, headers: { "x-key": "k" } } });
 
   it("the tree over OTLP is agent, round, chat, chunk, accumulate and tool, with their attributes", async () => {
-    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 8, callEvery: 4 }));
     await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
     await telemetry.close();
@@ -89,7 +89,7 @@ describe("spans of a run", () => {
 
   it("chunk spans kept as numbers are what the SDK's own span objects would be", async () => {
     const memory = new InMemorySpanExporter();
-    const numbers = await createTelemetry(settings(), { log: silentLog });
+    const numbers = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const objects = await createTelemetry(defaultSettings, {
       log: silentLog,
       spanProcessors: [new SimpleSpanProcessor({ exporter: memory })],
@@ -108,7 +108,7 @@ describe("spans of a run", () => {
 
   it("each chunk of a long stream has its span and its step, though they go out in several blocks", async () => {
     for (const chunks of [blockRows - 1, blockRows, blockRows + 1, 3 * blockRows + 8]) {
-      const telemetry = await createTelemetry(settings(), { log: silentLog });
+      const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
       const provider = telemetry.provider("demo", "openai", wireProvider({ chunks, callEvery: 1 }));
       await wholeRun(telemetry, `run-${chunks}`, { provider, tool: telemetry.tool(echo) });
       await telemetry.close();
@@ -128,7 +128,7 @@ describe("spans of a run", () => {
   });
 
   it("full blocks of a long stream go out while it goes on", async () => {
-    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 4 * blockRows, perRead: 1 }));
     let read = 0;
     for await (const _ of provider.stream?.(request(), generationContext("run-1", 1)) ?? []) {
@@ -142,7 +142,7 @@ describe("spans of a run", () => {
   });
 
   it("the parents of a hundred interleaved runs never mix", async () => {
-    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 12, callEvery: 5 }));
     const tool = telemetry.tool(echo);
     const runs = Array.from({ length: 100 }, (_, index) => `run-${index}`);
@@ -187,7 +187,7 @@ describe("spans of a run", () => {
   });
 
   it("every one of ten thousand chunks, steps and appends has its span unless a limit is set", async () => {
-    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 10_000, perRead: 16, callEvery: 5 }));
     await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
     await telemetry.close();
@@ -198,16 +198,16 @@ describe("spans of a run", () => {
   });
 
   it("a frame of any number of fragments is exported in slices", async () => {
-    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const fragments = 10 * blockSteps + 1;
     const provider = telemetry.provider("demo", "openai", {
       capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
       async *stream(_request, { observer }) {
         observer?.chunk("tool_call", 100, performance.now(), performance.now());
         for (let index = 0; index < fragments; index++) observer?.accumulated(0, 0, index, false, 1, 2);
-        await telemetry.flush();
-        const early = named(receiver.spans, "venturi.accumulate").length;
-        expect(early).to.equal(10 * blockSteps);
+        const early = () => named(receiver.spans, "venturi.accumulate").length;
+        while (early() < 10 * blockSteps) await telemetry.flush(); // each time for five seconds at most
+        expect(early()).to.equal(10 * blockSteps);
         yield [{ type: "done", finish: "stop" }];
       },
     });
@@ -269,7 +269,7 @@ describe("spans of a run", () => {
   });
 
   it("a run sampled out by the caller leaves no span, and its trace context goes on unsampled", async () => {
-    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const telemetry = await createTelemetry(settings(), { log: silentLog, closeLimit: 60_000 });
     const seen: (string | undefined)[] = [];
     const provider = telemetry.provider("demo", "openai", {
       capabilities: { streaming: true, tools: true, vision: false, reasoning: false },

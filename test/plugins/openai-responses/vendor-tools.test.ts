@@ -53,7 +53,7 @@ version: 1
 providers: { gpt: { type: openai-responses, apiKey: k, baseUrl: "http://127.0.0.1:${port}/v1" } }
 models: { main: { chain: [gpt/codex-mini], options: { tools: [{ type: local_shell }, { type: shell }, { type: apply_patch }] } } }
 tools:
-  shell: { type: shell, cwd: work, sandbox: approve, approval: ${approval}, timeout: 2s, commands: [cat, ls, echo, { name: sh, argv: [/bin/sh, -c], arguments: any }] }
+  shell: { type: shell, cwd: work, sandbox: approve, approval: ${approval}, timeout: 60s, commands: [cat, ls, echo, { name: sh, argv: [/bin/sh, -c], arguments: any }] }
   files: { type: files, root: work, write: true, approval: ${approval} }
 agents: { coder: { model: main, instructions: Work., tools: ${tools} } }
 journal: { type: memory }
@@ -118,7 +118,7 @@ journal: { type: memory }
 
   it("bash -lc with a plain command is that command, in the folder it asks for; with more in it, it is for sh", async () => {
     const plain = await run(
-      local(["bash", "-lc", "echo 'a  b' c\\ d"], { working_directory: "src", timeout_ms: 1_000 }),
+      local(["bash", "-lc", "echo 'a  b' c\\ d"], { working_directory: "src", timeout_ms: 60_000 }),
     );
     expect(JSON.parse(String(plain.output.output))).to.include({ stdout: "a  b c d\n" });
     const piped = await run(local(["bash", "-lc", "cat hello.txt | tr a-z A-Z"]));
@@ -140,7 +140,7 @@ journal: { type: memory }
   });
 
   it("one that takes too long has the outcome timeout, one that may not run says why", async () => {
-    const slow = await run(shell(["echo a", "sleep 5; echo b"], { timeout_ms: 300 }));
+    const slow = await run(shell(["echo a", "sleep 100; echo b"], { timeout_ms: 2_000 }));
     expect((slow.output.output as { outcome: Item }[]).map(({ outcome }) => outcome.type)).to.deep.equal([
       "exit",
       "timeout",
