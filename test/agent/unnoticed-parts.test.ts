@@ -1,11 +1,14 @@
 // Small changes of the agent's parts that no other test noticed: each was found by `npm run mutate`.
 import { expect } from "chai";
+import { withinMember } from "../../src/agent/model/route.ts";
 import { ContentStore } from "../../src/agent/run/content.ts";
-import { blocked } from "../../src/agent/run/guard-filter.ts";
+import { askAbout, blocked } from "../../src/agent/run/guard-filter.ts";
 import { judgeHooks } from "../../src/agent/run/judge-hooks.ts";
 import type { MemberLimits } from "../../src/agent/run/members.ts";
 import { Members } from "../../src/agent/run/members.ts";
+import { faultOf } from "../../src/agent/schema/json-schema.ts";
 import { patternOf } from "../../src/agent/schema/pattern.ts";
+import { toolError } from "../../src/agent/tools/outcome.ts";
 import { readSkillTool } from "../../src/agent/tools/read-skill.ts";
 import type { VenturiError } from "../../src/core/errors/errors.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
@@ -167,6 +170,57 @@ describe("the judge of results", () => {
 
   it("names its operation when it refuses", () => {
     expect(blocked("g", "results", "no")).to.include({ op: "guard.check", code: "content_blocked" });
+  });
+});
+
+describe("a person who is asked about a text", () => {
+  it("refuses it with the guard, the direction and the reason", async () => {
+    const asked = async (approved: boolean) => {
+      const context = { decided: () => {}, ask: async () => ({ approved, reason: "no" }) };
+      const about = { guard: { name: "g", guard: {}, actions: {} }, direction: "results" };
+      await askAbout(context as never, about as never, { text: "t", found: new Map() });
+    };
+    await asked(true);
+    const thrown = await asked(false).catch((error: unknown) => error);
+    expect(thrown).to.deep.include({
+      op: "guard.ask",
+      code: "content_blocked",
+      details: { guard: "g", direction: "results" },
+    });
+    expect(String(thrown)).to.contain("no");
+  });
+});
+
+describe("an answer at a model with a small context", () => {
+  it("is cut to the room that the request leaves, and only then", () => {
+    const request = (maxTokens?: number) => ({ options: maxTokens === undefined ? {} : { maxTokens } }) as never;
+    const target = { member: { contextTokens: 100 } } as never;
+    expect(withinMember(request(50), target, 60)).to.deep.equal({ options: { maxTokens: 40 } });
+    for (const same of [request(40), request(10), request()]) expect(withinMember(same, target, 60)).to.equal(same);
+    const open = request(1_000);
+    expect(withinMember(open, {} as never, 60)).to.equal(open);
+  });
+});
+
+describe("what a tool threw", () => {
+  it("is told with the short code behind it", () => {
+    const failed = (code: unknown) =>
+      toolError(
+        tool("t", () => ""),
+        new Error("fetch failed", { cause: { code } }),
+      ).message;
+    expect(failed("ECONNREFUSED")).to.equal("t: fetch failed (ECONNREFUSED)");
+    for (const code of ["x".repeat(65), 7, undefined]) expect(failed(code)).to.equal("t: fetch failed");
+    expect(failed("x".repeat(64))).to.contain("(x");
+  });
+});
+
+describe("a schema with a fault in it", () => {
+  it("names the place", () => {
+    const schema = { type: "object", properties: { a: { anyOf: [{ type: "string" }, { pattern: "(" }] } } };
+    expect(faultOf(schema)?.path).to.deep.equal(["properties", "a", "anyOf", 1]);
+    expect(faultOf({ type: "object" })).to.equal(undefined);
+    expect(() => patternOf("(?<n>a)\\k<n>")).to.throw("backreferences");
   });
 });
 

@@ -131,6 +131,24 @@ describe("deltas behind a filter", () => {
     ]);
   });
 
+  it("flush the text before an activity, but not before a citation, and screen what is in both", () => {
+    const { apply } = filtered(holding);
+    const cited = { type: "activity", kind: "citation", wire: "w", data: { URL: "X" } } as const;
+    expect(apply({ type: "text", text: "said" }, cited)).to.deep.equal([cited]);
+    const searched = { type: "activity", kind: "search", data: { Q: "A" }, keep: true } as never;
+    expect(apply(searched)).to.deep.equal([
+      { type: "text", text: "SAID" },
+      { type: "activity", kind: "search", data: { Q: "A" }, keep: true },
+    ]);
+    expect(apply({ type: "activity", kind: "search", data: { Q: "secret" }, keep: true } as never)).to.deep.equal([
+      { type: "activity", kind: "search", data: { Q: "SECRET" } },
+    ]);
+    expect(apply({ type: "activity", kind: "fields", data: {} } as never)).to.deep.equal([]);
+    expect(apply({ type: "response", id: "r", native: { wire: "W", fields: { a: "masked" } } } as never)).to.deep.equal(
+      [{ type: "response", id: "r" }],
+    );
+  });
+
   it("pass through the filters of two hooks, the first one's output into the second", () => {
     const clock = new VirtualClock();
     const adding = (sign: string): TextFilter => ({

@@ -76,7 +76,7 @@ export class FilteredDeltas {
       case "activity":
         return this.#act(delta, passed);
       case "response":
-        passed.push(delta.native === undefined ? delta : { ...delta, ...this.#native(delta.native) });
+        passed.push(delta.native === undefined ? delta : this.#withoutChanged(delta));
         return;
       case "tool_call":
         // A new call ends the text before it. Fragments of a known call may be interleaved with text.
@@ -126,9 +126,11 @@ export class FilteredDeltas {
     passed.push(data.same ? delta : { ...changed, data: data.value });
   }
 
-  #native<Native>(native: Native): { native?: Native } {
-    const screened = this.#screened(native);
-    return screened?.same === true ? { native } : {};
+  /** Leaves out vendor fields that the filter would change. */
+  #withoutChanged<Said extends { readonly native?: unknown }>(delta: Said): Said | Omit<Said, "native"> {
+    if (this.#screened(delta.native)?.same === true) return delta;
+    const { native: _, ...rest } = delta;
+    return rest;
   }
 
   /** Filters a complete value through its JSON text; undefined when the filter holds text back or the result is not JSON. */
