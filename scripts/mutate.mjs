@@ -40,8 +40,8 @@ const root = ".stryker/sandbox";
 const tests = [
   "dist/test/{agent,gateway,journal,library,provider}/**/*.test.js",
   "dist/test/host/{api,http,money,runs}/**/*.test.js",
-  "dist/test/host/{called-agents,open,operators,questions-everywhere,service,tenants,whole}.test.js",
-  "dist/test/plugins/{channels,hostile,overloaded,rejected-arguments,tools}.test.js",
+  "dist/test/host/{called-agents,debug-lines,open,operators,questions-everywhere,service,tenants,whole}.test.js",
+  "dist/test/plugins/{channels,hostile,overloaded,rejected-arguments,tools,unnoticed}.test.js",
   "dist/test/plugins/{a2a,agent,ask,calculator,channel-http,clock,files,http,later,mcp,memory,module,recall,recall-memory,remember,shell}/*.test.js",
   "dist/test/telemetry/{content,exits,metrics,redact,routes,spans}.test.js",
 ];
@@ -49,7 +49,7 @@ const tests = [
 const left = new RegExp(
   [
     "clock-jumps|agent-contract|library/(entry|restart|types)|tasks-killed|shell/processes|property|growing-texts|sweep",
-    "recall/recall|approval-elsewhere|api/pause|http/loading|restart|killed",
+    "recall/recall|(approval|cancel)-elsewhere|api/pause|http/loading|restart|killed",
   ].join("|"),
 );
 

@@ -1,10 +1,12 @@
 // Decides for a mutant whether a test fails because of it.
 import { basename } from "node:path";
+import { Doubts } from "./doubts.mjs";
 
 /** A mutant is run against as many of the tests that reach it as take this long, ms, those most likely to fail first: tests that
  *  killed others of its file, are named after it, reach little else, are quick. */
 export const budgets = [1_000, 8_000];
 const mostTests = 300;
+const mostTries = 8;
 
 export class Judge {
   #reach;
@@ -14,13 +16,13 @@ export class Judge {
   #tests;
   #byFile;
   #hangs = 0;
-  /** Files with tests that fail when they are run again in the same process; not used. */
-  #unrepeatable = new Set();
+  #doubts;
 
   constructor({ mutants, reach, kept }) {
     this.#byFile = Map.groupBy(mutants, ({ file }) => file);
     this.#reach = reach;
     this.#kept = kept;
+    this.#doubts = new Doubts(kept);
     this.#tests = new Map(reach.tests.map((test) => [test.id, test]));
   }
 
@@ -51,7 +53,7 @@ export class Judge {
       ({ id }) => !tried.has(id),
     );
     const result = isStatic ? await this.#killFresh(mutant, tests, runner) : await this.#killAny(mutant, tests, runner);
-    for (const { id, file } of tests) if (!this.#unrepeatable.has(file)) tried.add(id);
+    for (const { id } of tests) tried.add(id);
     this.#kept.set(mutant.key, result ?? { status: "survived", tried: [...tried].filter((id) => this.#tests.has(id)) });
   }
 
@@ -64,8 +66,10 @@ export class Judge {
     return undefined;
   }
 
-  async #kill(mutant, tests, runner) {
-    for (let tries = 0; tries < 2; tries++) {
+  async #kill(mutant, given, runner) {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const tests = given.filter((test) => this.#doubts.isUsable(test, runner));
+      if (tests.length === 0) return undefined;
       const reply = await this.#run(mutant, tests, runner);
       // What an earlier mutant left behind may have ended the process: tried again in a new one.
       if (!reply && tries === 0) continue;
@@ -76,7 +80,7 @@ export class Judge {
         this.#credit(mutant, test);
         return { status: reply.failure.timeout ? "timeout" : "killed", by: test.id, error: reply.failure.error };
       }
-      await runner.stop();
+      await this.#doubts.add(test, runner);
     }
     return undefined;
   }
@@ -91,15 +95,7 @@ export class Judge {
     if (waits && !timeout && !(await fails(mutant))) return false;
     // Timers and sockets of tests that hung pile up.
     if (timeout && ++this.#hangs % 20 === 0) await runner.stop();
-    if (!(await fails(none))) return true;
-    // The test cannot be run twice, or a mutant has spoilt the process: it was active when a module was loaded.
-    await runner.stop();
-    if ((await fails(none)) || (await fails(none))) {
-      this.#unrepeatable.add(test.file);
-      return false;
-    }
-    await runner.stop();
-    return await fails(mutant);
+    return !(await fails(none));
   }
 
   #run(mutant, tests, runner) {
@@ -136,7 +132,6 @@ export class Judge {
     const chosen = [];
     let time = 0;
     for (const test of tests.toSorted((a, b) => rank(a) - rank(b))) {
-      if (this.#unrepeatable.has(test.file)) continue;
       time += test.duration + 2;
       if (chosen.length > 0 && (time > budget || chosen.length === mostTests)) break;
       chosen.push(test);

@@ -7,8 +7,6 @@ import { hash } from "./sandbox.mjs";
 const cacheFile = "node_modules/.cache/venturi/reach.json";
 /** Slower tests are not used: a survivor would cost too much. */
 export const slowest = 3_000;
-/** Its suite's hooks take seconds each time. */
-const startsServer = /postgres/i;
 /** For all tests of a file, ms. */
 const patience = 120_000;
 
@@ -34,7 +32,9 @@ export async function reachOf({ root, files, version, jobs, say }) {
     await runner.stop();
   };
   if (open.length > 0) {
-    await Promise.all(Array.from({ length: Math.min(jobs, open.length) }, () => measure(new Runner(root))));
+    await Promise.all(
+      Array.from({ length: Math.min(jobs, open.length) }, () => measure(new Runner(root, { dry: true }))),
+    );
     save();
   }
   return new Reach(files.map((file) => cache[file]));
@@ -58,7 +58,7 @@ class Reach {
       for (const id of statics) this.#statics.add(id);
       for (const [id, count] of Object.entries(most)) this.#most.set(id, Math.max(count, this.#most.get(id) ?? 0));
       for (const { hits, ...test } of tests) {
-        if (test.state !== "passed" || test.duration > slowest || startsServer.test(test.title)) continue;
+        if (test.state !== "passed" || test.duration > slowest) continue;
         const one = { ...test, reaches: hits.length, id: hash(version, test.title).slice(0, 10) };
         this.tests.push(one);
         for (const id of hits) {

@@ -6,10 +6,13 @@ import { ownTime } from "./own-time.mjs";
 
 export class Runner {
   #root;
+  #dry;
   #worker;
 
-  constructor(root) {
+  /** `dry`: to find out what tests reach. */
+  constructor(root, { dry = false } = {}) {
     this.#root = root;
+    this.#dry = dry;
   }
 
   /** What the worker replies, or `undefined` when it ended or was ended after `patience` ms of its own time. */
@@ -46,7 +49,7 @@ export class Runner {
   async #start(mutant) {
     const temporary = resolve(this.#root, "../tmp");
     mkdirSync(temporary, { recursive: true });
-    const worker = fork(resolve("scripts/mutate/worker.mjs"), [JSON.stringify({ mutant })], {
+    const worker = fork(resolve("scripts/mutate/worker.mjs"), [JSON.stringify({ mutant, dry: this.#dry })], {
       cwd: this.#root,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       execArgv: ["--no-warnings"],

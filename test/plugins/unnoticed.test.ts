@@ -72,6 +72,24 @@ describe("the task of another service's agent", () => {
   });
 });
 
+describe("the files of another service's answer", () => {
+  it("have the names and types that it gives, pictures apart", () => {
+    const task = new RemoteTask();
+    const parts = [
+      { text: "see" },
+      { data: { a: 1 } },
+      { raw: "aGk=", mediaType: "image/png", filename: "" },
+      { raw: "aGk=", filename: "a.bin" },
+    ];
+    task.take({ message: { parts } });
+    expect(task.output()).to.deep.include({
+      text: 'see\n{"a":1}',
+      images: [{ mediaType: "image/png", data: "aGk=" }],
+      files: [{ mediaType: "application/octet-stream", data: "aGk=", name: "a.bin" }],
+    });
+  });
+});
+
 describe("the last words of a server", () => {
   it("are its last five lines of at most 2,000 characters, once", () => {
     const lines = new LastLines();

@@ -30,6 +30,10 @@ describe("diffs in the form of apply_patch", () => {
     expect(() => updatedBy("a\nx\n", "@@\n-x\n+y\n@@\n-a\n-x\n*** End of File\n")).to.throw("is not in the file");
   });
 
+  it("may omit the space of an empty line", () => {
+    expect(updatedBy("a\n\nb\n", "@@\n a\n\n-b\n+c\n")).to.equal("a\n\nc\n");
+  });
+
   it("that do not fit are refused and never guessed", () => {
     for (const diff of ["@@\n-nothing\n+x\n", "@@ nowhere\n-one\n", "@@\n one\n", "*** Begin Patch\n", "one\n"]) {
       expect(() => updatedBy(text, diff), diff).to.throw();

@@ -314,6 +314,10 @@ describe("http", () => {
     const openapi = (file: string, operations: string[]) => failureOf(open({ openapi: { file, operations } }));
     expect((await openapi("petstore.yaml", ["getCat"])).message).to.contain('no operation "getCat"; it has getPet');
     expect((await openapi("swagger.yaml", ["x"])).message).to.contain("not an OpenAPI 3 document");
+    for (const server of ["//pets.test", "/v2", "git+https://pets.test", "https://{host}.test"]) {
+      writeFileSync(join(folder, "server.yaml"), petstore(server));
+      expect((await openapi("server.yaml", ["getPet"])).message, server).to.contain("no full server address");
+    }
     expect((await openapi("nowhere.yaml", ["x"])).code).to.equal("config_invalid");
   });
 });

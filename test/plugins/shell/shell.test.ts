@@ -51,6 +51,17 @@ for (const sandbox of ways) {
       expect(missing.output).to.have.property("stderr").that.contains("No such file");
     });
 
+    it("runs commands in sequence, under one limit of time", async () => {
+      const made = await create({ commands: ["echo", { name: "wait", argv: ["sleep", "60"] }] });
+      const step = (word: string) => ({ command: "echo", arguments: [word] });
+      const both = await callTool(made, { ...step("a"), next: [step("b")], timeoutMs: 20_000 });
+      expect(both.output).to.have.nested.property("results[0].stdout", "a\n");
+      expect(both.output).to.have.nested.property("results[1].stdout", "b\n");
+      const late = await callTool(made, { ...step("a"), next: [{ command: "wait" }, step("c")], timeoutMs: 700 });
+      expect(late.output).to.have.property("results").with.length(2);
+      expect(late.output).to.have.nested.property("results[1].timedOut", true);
+    });
+
     it("hands stdin over", async () => {
       const { output } = await callTool(await create(), { command: "cat", stdin: "grüße" });
       expect(output).to.have.property("stdout", "grüße");
