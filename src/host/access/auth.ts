@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Caller } from "../../core/ports/channel.ts";
 import { type Scope, scopes } from "../../core/ports/scopes.ts";
+import { noKey } from "../../core/run/by-whom.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { TokenCheck } from "./jwt.ts";
@@ -11,7 +12,7 @@ import type { KeyHolder } from "./key-holder.ts";
 const op = "auth.check";
 
 export const anyone: KeyHolder = {
-  id: "anyone",
+  id: noKey,
   tenant: defaultTenant,
   agents: undefined,
   may: new Set(scopes),

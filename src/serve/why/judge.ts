@@ -119,3 +119,7 @@ export const isUnanswered = ({
 }: {
   readonly answer: { readonly reason?: string; readonly signal?: number } | undefined;
 }) => answer !== undefined && answer.signal === undefined && answer.reason === "nobody answered in time";
+
+/** Whether an attempt failed by itself: what came before a person stopped it counts as streamed. */
+export const isFailure = (error: { readonly code: string } | undefined): boolean =>
+  error !== undefined && error.code !== "stream_interrupted";

@@ -1,5 +1,6 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { Doing } from "../../core/ports/runs.ts";
+import { byWhom } from "../../core/run/by-whom.ts";
 import type { EventOf, RunEvent } from "../../core/run/events.ts";
 import { type FoldedAttempt, type FoldedCall, RunFold } from "../../core/run/run-fold.ts";
 import { pausedName, type TimePart } from "../../core/run/time-parts.ts";
@@ -96,7 +97,7 @@ export class Story extends RunFold {
   /** Who paused it last and why, as a phrase that ends a sentence. */
   pausedBy(name: string): string {
     const { by, reason } = this.pauses.get(name) ?? {};
-    return `${by === undefined ? "" : ` by ${by}`}${reason === undefined ? "" : `: ${reason.trim().slice(0, 300)}`}`;
+    return `${byWhom(by)}${reason === undefined ? "" : `: ${reason.trim().slice(0, 300)}`}`;
   }
 
   /** What the run is waiting for. */

@@ -1,9 +1,10 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import { idle, isIdle } from "../../core/ports/stalls.ts";
+import { byWhom } from "../../core/run/by-whom.ts";
 import { outcomeOf } from "../../core/run/events.ts";
 import type { FoldedAttempt } from "../../core/run/run-fold.ts";
 import type { TimePart } from "../../core/run/time-parts.ts";
-import { isEmpty, isExit, isUnanswered } from "./judge.ts";
+import { isEmpty, isExit, isFailure, isUnanswered } from "./judge.ts";
 import type { Share } from "./shares.ts";
 import type { QuestionStory, Story } from "./story.ts";
 
@@ -51,7 +52,7 @@ function ending(story: Story): string {
   if (end.type === "run.failed") {
     const { code, op, err, details } = end.error;
     if (outcomeOf(end) === "failed") return `the run failed after ${took}: ${code}: ${trim(err)} (${op})`;
-    return `the run was cancelled after ${took}${typeof details?.by === "string" ? ` by ${details.by}` : ""}: ${trim(err)}`;
+    return `the run was cancelled after ${took}${byWhom(details?.by)}: ${trim(err)}`;
   }
   const odd = oddEnds[end.finish];
   return odd === undefined ? "" : `${odd}${end.finish === "repeated_calls" ? mostCalled(story) : ""} after ${took}`;
@@ -194,8 +195,8 @@ function stallOf(story: Story, name: string): string {
 }
 
 function rateOf(story: Story, name: string): string {
-  const attempts = story.attempts.filter(({ model, error }) => model === name && error === undefined);
-  const characters = attempts.reduce((sum, attempt) => sum + attempt.characters, 0);
+  const heard = story.attempts.filter(({ model, error }) => model === name && !isFailure(error));
+  const characters = heard.reduce((sum, attempt) => sum + attempt.characters, 0);
   const ms = story.shares.of("providerStream", name);
   return `${characters} characters, ${Math.round(characters / Math.max(0.001, ms / 1_000))} a second`;
 }
