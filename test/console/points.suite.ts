@@ -194,6 +194,8 @@ describe("what people do in the console", function () {
   });
 
   it("13, 14: back keeps the scroll; j, k and Enter after g r; ? shows the keys", async () => {
+    // More than a screen of runs, however many the tests before have left.
+    for (let made = 0; made < 55; made += 1) await start(ada, { agent: "echo", input: `row ${made}` });
     const page = await open(ada, "chat");
     await page.waitForSelector("#composer");
     await page.evaluate("document.activeElement.blur()");

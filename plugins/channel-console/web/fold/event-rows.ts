@@ -1,4 +1,6 @@
+import { byWhom } from "venturi/internal/fold";
 import type { RunEvent } from "../state/api-types.ts";
+import { plain } from "../text/words.ts";
 
 /** A row of the event table: one event, or consecutive deltas of the same kind. */
 export interface EventRow {
@@ -64,13 +66,13 @@ export function lineOf(event: RunEvent): string {
     case "approval.requested":
       return `${event.name} ${JSON.stringify(event.arguments)}`;
     case "approval.resolved":
-      return `${event.approved ? (event.for === "run" ? "allowed for the run" : "approved") : "refused"}${event.by === undefined ? "" : ` by ${event.by}`}${event.reason === undefined ? "" : `: ${event.reason}`}`;
+      return `${event.approved ? (event.for === "run" ? "allowed for the run" : "approved") : "refused"}${byWhom(event.by)}${event.reason === undefined ? "" : `: ${event.reason}`}`;
     case "question.asked":
       return `${event.name} ${event.message}`;
     case "question.answered":
-      return `${event.answered ? JSON.stringify(event.answer ?? "done") : "declined"}${event.by === undefined ? "" : ` by ${event.by}`}`;
+      return `${event.answered ? JSON.stringify(event.answer ?? "done") : "declined"}${byWhom(event.by)}`;
     case "message.added":
-      return `${event.by === undefined ? "" : `by ${event.by}: `}${event.message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ")}`;
+      return `${prefixed(event.by)}${event.message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ")}`;
     case "generation.failed":
       return `${event.model}: ${event.error.code} ${event.error.err}`;
     case "round.retracted":
@@ -91,7 +93,7 @@ export function lineOf(event: RunEvent): string {
       return `${event.budget}, ${event.whose || event.of}`;
     case "run.paused":
     case "run.continued":
-      return event.by === undefined ? "" : `by ${event.by}`;
+      return byWhom(event.by).trim();
     case "tools.found":
       return event.names.join(", ");
     case "guard.decided":
@@ -103,11 +105,13 @@ export function lineOf(event: RunEvent): string {
     case "provider.activity":
       return event.kind;
     case "run.finished":
-      return `${event.finish}: ${event.output}`;
+      return `${event.finish}: ${plain(event.output)}`;
     case "run.failed":
       return `${event.error.code}: ${event.error.err}`;
   }
 }
+
+const prefixed = (by: string | undefined): string => (byWhom(by) === "" ? "" : `${byWhom(by).trim()}: `);
 
 /** 2nd, 3rd, 11th. */
 function ordinal(value: number): string {

@@ -1,3 +1,4 @@
+import { byWhom } from "venturi/internal/fold";
 import type { EventOf, RunEvent } from "../state/api-types.ts";
 import { duration } from "../text/words.ts";
 import type { Notice, RunView } from "./view.ts";
@@ -36,7 +37,7 @@ function wordsOf(event: RunEvent, view: RunView): Words[] {
     case "run.paused":
       return [["Paused", event.reason ?? "It goes on when somebody resumes it."]];
     case "run.continued":
-      return [["Continued", event.by === undefined ? "" : `by ${event.by}`]];
+      return [["Continued", byWhom(event.by).trim()]];
     case "tools.found":
       return [["Tools found", event.names.join(", ")]];
     case "guard.decided":

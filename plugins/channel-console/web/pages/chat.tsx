@@ -22,8 +22,8 @@ import { printable } from "../text/printable.ts";
 import { shortRun } from "../text/words.ts";
 import { Lazy } from "./lazy.tsx";
 
-/** Whether the current run's timeline is shown below the conversation. */
-const timelineOpen = signal(true);
+/** Whether the current run's timeline is shown below the conversation; a phone has no room for both. */
+const timelineOpen = signal(matchMedia("(min-width: 721px)").matches);
 
 /** A conversation with an agent: `/chat/AGENT/SESSION`. */
 export function ChatPage(): JSX.Element {

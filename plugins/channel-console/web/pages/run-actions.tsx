@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { DatasetDialog } from "../parts/dataset.tsx";
 import { askToErase } from "../parts/erase.ts";
@@ -22,32 +22,39 @@ export const views = [
 export function RunActions({
   live,
   fork,
+  adding,
 }: {
   live: LiveRun;
   fork: ((after: number) => void) | undefined;
+  adding: Signal<boolean>;
 }): JSX.Element {
   const { whole } = live;
   const { trace } = whole.started ?? {};
   const ended = whole.endedAt !== undefined;
-  const adding = useSignal(false);
   return (
     <>
       {trace === undefined ? null : <TraceLink trace={trace} short />}
       {whole.session === undefined ? null : (
-        <a class="button" href={to("chat", whole.agent, whole.session)}>
+        <a class="button" title="Session" href={to("chat", whole.agent, whole.session)}>
           <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
         </a>
       )}
-      {ended && mayHere("steer") && mayHere("inspect") ? (
-        <button type="button" data-act="dataset" onClick={() => (adding.value = true)}>
+      {mayAdd(live) ? (
+        <button
+          type="button"
+          class="in-palette"
+          title="Add to dataset"
+          data-act="dataset"
+          onClick={() => (adding.value = true)}
+        >
           <Icon name="plus" size={14} /> <span class="wide-only">Add to dataset</span>
         </button>
       ) : null}
       {adding.value ? <DatasetDialog run={live.id} close={() => (adding.value = false)} /> : null}
-      {ended && mayHere("steer") ? (
+      {mayErase(live) ? (
         <button
           type="button"
-          class="quiet"
+          class="quiet in-palette"
           title="Erase"
           aria-label="Erase this run"
           onClick={() => askToErase(live.id)}
@@ -61,7 +68,12 @@ export function RunActions({
           <Icon name="stop" size={14} /> Stop
         </button>
       )}
-      <button type="button" onClick={() => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`)}>
+      <button
+        type="button"
+        class="in-palette"
+        title="Compare"
+        onClick={() => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`)}
+      >
         <Icon name="compare" size={14} /> <span class="wide-only">Compare</span>
       </button>
       {fork === undefined ? null : (
@@ -73,8 +85,11 @@ export function RunActions({
   );
 }
 
-/** Actions of a run's page, for shortcuts and the palette. */
-export function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {
+const mayErase = ({ whole }: LiveRun): boolean => whole.endedAt !== undefined && mayHere("steer");
+const mayAdd = (live: LiveRun): boolean => mayErase(live) && mayHere("inspect");
+
+/** Actions of a run's page, for shortcuts and the palette, which has those too that a phone's header has no room for. */
+export function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined, adding: Signal<boolean>) {
   const nextMishap = () => {
     const now = live.at.value ?? 0;
     const next = live.whole.mishaps.find((seq) => seq > now) ?? live.whole.mishaps[0];
@@ -109,6 +124,8 @@ export function actionsOf(live: LiveRun, fork: ((after: number) => void) | undef
       key: "c",
       run: () => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`),
     },
+    ...(mayAdd(live) ? [{ word: "Add to dataset", hint: "", key: "", run: () => (adding.value = true) }] : []),
+    ...(mayErase(live) ? [{ word: "Erase this run", hint: "", key: "", run: () => askToErase(live.id) }] : []),
     { word: "Close details", hint: "Esc", key: "Escape", run: () => setQuery({ select: undefined }) },
   ];
 }

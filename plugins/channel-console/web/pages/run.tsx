@@ -45,7 +45,8 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const selected = query.value.get("select") ?? undefined;
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
   const fork = mayHere("start") ? (after: number) => (forking.value = after) : undefined;
-  useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
+  const adding = useSignal(false);
+  useLayoutEffect(() => bindPage(actionsOf(live, fork, adding)), [live, whole.endedAt === undefined]);
   // Opened from the list's edit button: start editing once the run is loaded.
   const wanted = query.value.get("edit") !== null && whole.endedAt !== undefined && fork !== undefined;
   useEffect(() => {
@@ -79,7 +80,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   }
   return (
     <div class="page run-page">
-      <Header title={<RunTitle live={live} />} actions={<RunActions live={live} fork={fork} />}>
+      <Header title={<RunTitle live={live} />} actions={<RunActions live={live} fork={fork} adding={adding} />}>
         <RunFacts view={view} frozen={live.at.value !== undefined} cost={cost} />
       </Header>
       <Connection live={live} />

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
+import { byWhom } from "venturi/internal/fold";
 import { FilterBar } from "../parts/filter-bar.tsx";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -116,7 +117,7 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
         <span class="in">{printable(short(oneLine(digest?.input ?? row.asked) || shortRun(row.run), 160))}</span>
         <span class="out faint">
           {row.status === "cancelled" ? (
-            `Stopped${digest?.cancelledBy === undefined ? "" : ` by ${printable(digest.cancelledBy)}`}`
+            `Stopped${printable(byWhom(digest?.cancelledBy))}`
           ) : digest?.code === undefined ? (
             printable(short(plain(digest?.output), 160))
           ) : (

@@ -152,7 +152,7 @@ function Turns({ turns }: { turns: readonly Turn[] }): JSX.Element {
             {turn.timing === undefined ? <span /> : <MiniRibbon timing={turn.timing} />}
             <span class="tokens" title={`${read} tokens read`}>
               <i style={{ width: `${Math.round((read / most) * 100)}%` }} />
-              <span class="mono">{read === 0 ? "" : count(read)}</span>
+              <span class="mono">{read === 0 ? "" : `${count(read)} in`}</span>
             </span>
             <span class="num mono">{isEnded(turn.status) ? duration(tookOf(turn)) : "–"}</span>
           </div>

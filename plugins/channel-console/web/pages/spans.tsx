@@ -41,6 +41,8 @@ export function SpansView({ live }: { live: LiveRun }): JSX.Element {
   const to = Math.max(from + 1, ...spans.filter(({ depth }) => depth === 0).map((span) => span.to));
   const scale = scaleOf([], from, to);
   const span = spans[chosen.value];
+  const { startedAt, endedAt = startedAt } = live.whole;
+  const beyond = (spans[0]?.to ?? 0) - (spans[0]?.from ?? 0) - (endedAt - startedAt);
   return (
     <div class="spans">
       <div class="waterfall">
@@ -57,6 +59,12 @@ export function SpansView({ live }: { live: LiveRun }): JSX.Element {
           }}
         />
       </div>
+      {beyond < 1 || span !== undefined ? null : (
+        <p class="span-note faint">
+          The first span is {duration(beyond)} longer than the run: it begins when a worker claims the run and ends when
+          the last event is stored; a run lasts from its first to its last event.
+        </p>
+      )}
       {span === undefined ? null : (
         <section class="span-facts" aria-label="Attributes of the span">
           <h3>{printable(span.name)}</h3>

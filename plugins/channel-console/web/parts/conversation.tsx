@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { byWhom } from "venturi/internal/fold";
 import type { Item, Notice, RunView, Said } from "../fold/view.ts";
 import { Lazy } from "../pages/lazy.tsx";
 import type { Part } from "../state/api-types.ts";
@@ -159,7 +160,7 @@ const UserMessage = memo(
   }) => (
     <div class={`message ${role === "user" ? "user" : "earlier"}`}>
       {steered ? (
-        <span class="tag">Steered{by === undefined ? "" : ` by ${printable(by)}`}</span>
+        <span class="tag">Steered{printable(byWhom(by))}</span>
       ) : role === "user" ? null : (
         <span class="tag">{role}</span>
       )}

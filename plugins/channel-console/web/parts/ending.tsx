@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { byWhom } from "venturi/internal/fold";
 import type { RunView } from "../fold/view.ts";
 import { printable } from "../text/printable.ts";
 import { Icon } from "./icon.tsx";
@@ -14,12 +15,11 @@ export const Structured = ({ value }: { value: unknown }): JSX.Element => (
 /** How the run ended, or that its model has not started answering. */
 export function Ending({ view, isShown }: { view: RunView; isShown: boolean }): JSX.Element | null {
   if (view.status === "cancelled") {
-    const by = view.error?.details?.by;
     return (
       <div class="ending cancelled">
         <Icon name="stop" size={14} />
         <div>
-          <b>Stopped{typeof by === "string" ? ` by ${printable(by)}` : ""}</b>
+          <b>Stopped{printable(byWhom(view.error?.details?.by))}</b>
           <div class="pre-wrap muted">{printable(view.error?.err ?? "")}</div>
         </div>
       </div>

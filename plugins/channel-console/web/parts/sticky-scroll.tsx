@@ -13,6 +13,7 @@ export function StickyScroll({
   children: ComponentChildren;
 }): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const sticky = useRef(true);
   const away = useSignal(false);
   useEffect(() => {
@@ -34,6 +35,17 @@ export function StickyScroll({
     const element = scroller.current;
     if (element !== null && sticky.current) element.scrollTop = element.scrollHeight;
   }, [live?.tick.value]);
+  // Earlier runs that load above, and a timeline that opens below, move the end without a new event.
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null || live === undefined) return;
+    const observer = new ResizeObserver(() => {
+      if (sticky.current && live.whole.endedAt === undefined) element.scrollTop = element.scrollHeight;
+    });
+    observer.observe(element);
+    if (content.current !== null) observer.observe(content.current);
+    return () => observer.disconnect();
+  }, [live]);
   const toEnd = () => {
     const element = scroller.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
@@ -42,7 +54,7 @@ export function StickyScroll({
     <div class="sticky-scroll">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="scroll" ref={scroller} tabIndex={0} aria-label="Conversation">
-        {children}
+        <div ref={content}>{children}</div>
       </section>
       {away.value ? (
         <button type="button" class="to-latest" onClick={toEnd}>

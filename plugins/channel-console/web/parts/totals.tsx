@@ -23,6 +23,15 @@ const filters: Readonly<Record<string, string>> = {
   cause: "code",
 };
 
+const columns: Readonly<Record<string, string>> = {
+  agent: "Agent",
+  tenant: "Tenant",
+  model: "Model",
+  key: "Key",
+  day: "Day",
+  cause: "Cause",
+};
+
 /** Whether a group's name can be used as a filter: not several models, no key, or an unknown cause. */
 const isOne = (name: string): boolean => name !== "none" && name !== "unknown" && !name.includes(" → ");
 
@@ -92,7 +101,7 @@ function Groups({ groups, by }: { groups: TotalsView["groups"]; by: string }): J
       <table class="figures">
         <thead>
           <tr>
-            <th>{by}</th>
+            <th>{columns[by] ?? by}</th>
             <th class="num">Runs</th>
             <th class="num">Failed</th>
             <th class="num">Median</th>

@@ -14,6 +14,7 @@ export function TraceLink({ trace, short = false }: { trace: string; short?: boo
     template === "" ? null : (
       <a
         class={short ? "button" : "mono"}
+        title={short ? "Trace" : undefined}
         href={template.replaceAll("{traceId}", encodeURIComponent(id))}
         target="_blank"
         rel="noopener noreferrer"

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { slowerThanUsual } from "../fold/usual.ts";
@@ -30,14 +31,16 @@ export function WhyLine({ run, ended, row }: WhyProps): JSX.Element | null {
     },
     [run],
   );
+  const whole = useSignal(false);
   if (data === undefined || !ended) return null;
+  const sentences = sentencesOf(data.summary);
   const slow = row?.digest === undefined || usual === undefined ? undefined : slowerThanUsual(row.digest, usual);
   return (
-    <p class="why">
+    <p class={whole.value ? "why whole" : "why"}>
       <span class="tag" title={printable(data.meaning)}>
         {printable(data.cause === "nothing" ? "as usual" : data.cause.replaceAll("_", " "))}
       </span>
-      {sentencesOf(data.summary).map((sentence, index) => {
+      {sentences.map((sentence, index) => {
         const found = partOfSentence(sentence, data.parts);
         if (found === undefined) return <span key={index}>{printable(sentence)} </span>;
         const isLit = lit.value?.part === found.part && lit.value.name === found.name;
@@ -62,6 +65,11 @@ export function WhyLine({ run, ended, row }: WhyProps): JSX.Element | null {
           Slower than usual ({duration(slow.usual)}, the median of {slow.count} runs) because{" "}
           {partWords[slow.part].toLowerCase()} took {duration(slow.ms)} instead of {duration(slow.usualMs)}.
         </span>
+      )}
+      {whole.value || (sentences.length < 2 && slow === undefined) ? null : (
+        <button type="button" class="sentence narrow-only" onClick={() => (whole.value = true)}>
+          More
+        </button>
       )}
     </p>
   );
