@@ -34,6 +34,7 @@ const slow = [
 const sweeps = [
   "cli/wrong-words",
   "docs/code",
+  "docs/commands",
   "fuzz/seeds",
   "host/runs/cancel-elsewhere",
   "plugins/interleaved-calls",

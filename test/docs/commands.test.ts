@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import { expect } from "chai";
+import { isSlow } from "../sweep.ts";
 import { type Checkout, sharedCheckout } from "./checkout.ts";
 import { blocksOf, isRun, nameOf, pages } from "./pages.ts";
+
+/** Pages that a newcomer reads; the others are for `npm run test:slow`, each command starts a process or more. */
+const first = /^(README|docs\/(quickstart|how-to|http|questions|operations))\.md$/;
 
 describe("commands in the pages, against a running service", function () {
   this.timeout(180_000);
@@ -13,7 +17,7 @@ describe("commands in the pages, against a running service", function () {
 
   for (const block of pages()
     .flatMap(blocksOf)
-    .filter((each) => each.language === "sh" && isRun(each))) {
+    .filter((each) => each.language === "sh" && isRun(each) && (isSlow || first.test(each.page)))) {
     it(`${nameOf(block)} works as it stands`, async () => {
       const script = await filled(checkout, checkout.here(block.text));
       const folder = block.tag.startsWith("in ") ? join("pages", block.tag.slice(3)) : ".";
