@@ -1,21 +1,16 @@
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import type { Append, Claim, Journal, Ownership } from "../../src/core/journal/journal.ts";
+import type { Append, Claim, Journal, Ownership, Signal } from "../../src/core/journal/journal.ts";
 import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
+import { Answers } from "./answers.ts";
 import type { Coverage } from "./coverage.ts";
 import { Spending } from "./money.ts";
-import { isReliable, isShort, type Profile } from "./profile.ts";
+import { Owners, type Ownings } from "./owners.ts";
+import { Power } from "./power.ts";
+import type { Profile } from "./profile.ts";
 import { Queue } from "./queue.ts";
 import type { DiskJournal } from "./sqlite/store.ts";
-import { calmAt, epoch, type World } from "./world.ts";
-
-interface Ownings {
-  readonly run: string;
-  readonly epoch: number;
-  readonly worker: string;
-  readonly head: number;
-  readonly at: number;
-}
+import type { World } from "./world.ts";
 
 /**
  * The model of every journal's promises: one linearizable store on its own clock, which never fails itself. What goes wrong
@@ -33,13 +28,14 @@ export class Engine {
   full = false;
   readonly events = new Map<string, RunEvent[]>();
   readonly #encoded = new Map<string, string[]>();
-  /** By run, oldest first. */
-  readonly #claims = new Map<string, Ownings[]>();
+  readonly #owners = new Owners();
   /** When their first and their last event were stored; forks begin with the events of another run. */
   readonly startedAt = new Map<string, number>();
   readonly endedAt = new Map<string, number>();
   readonly #sessions = new Map<string, string>();
   readonly spending = new Spending(this);
+  readonly power = new Power(this, (run, events) => this.#keep(run, events));
+  readonly #said = new Answers(this);
   /** What each process can execute, by its name. */
   readonly agentsOf = new Map<string, () => ReadonlyMap<string, unknown>>();
   /** Told of each start and each value that was stored. */
@@ -86,12 +82,12 @@ export class Engine {
   }
 
   ownerOf(run: string): Ownings | undefined {
-    return this.#claims.get(run)?.at(-1);
+    return this.#owners.of(run);
   }
 
   /** Whether this process has ever executed it. */
   wasOwnedBy(run: string, worker: string): boolean {
-    return this.#claims.get(run)?.some((claim) => claim.worker === worker) === true;
+    return this.#owners.firstBy(worker, run) !== undefined;
   }
 
   isEnded(run: string): boolean {
@@ -100,19 +96,14 @@ export class Engine {
 
   /** Whether any other run was claimed and has not ended. */
   hasOpen(but: string): boolean {
-    return [...this.#claims.keys()].some((run) => run !== but && !this.isEnded(run));
-  }
-
-  /** Whether this was claimed after that epoch; `before`: by an owner who knew only events before this one. */
-  #isLater(run: string, epoch: number, before = Number.POSITIVE_INFINITY): boolean {
-    return this.#claims.get(run)?.some((claim) => claim.epoch > epoch && claim.head < before) === true;
+    return [...this.#owners.runs].some((run) => run !== but && !this.isEnded(run));
   }
 
   /** One call in one step: its linearization point. Everything that may be said about ownership is checked here. */
   apply(method: string, given: readonly unknown[]): unknown {
     const answer = this.#apply(method, given);
     if (this.sqlite !== undefined && answer instanceof Promise)
-      this.#watchPower(this.sqlite, { method, given }, answer);
+      this.power.watch(this.sqlite, { method, given }, answer);
     return answer;
   }
 
@@ -124,7 +115,7 @@ export class Engine {
         answer.then((claims) => this.#claimed(claims as Claim[]), nothing);
         break;
       case "signal":
-        answer.then((taken) => this.#signalled(given as never, taken === true), nothing);
+        answer.then((taken) => taken === true && this.#signalled(given as never), nothing);
         break;
       case "reserve":
         answer.then((reserved) => this.spending.reserved(given[0] as Reservation, reserved as Reserved), nothing);
@@ -175,7 +166,7 @@ export class Engine {
   #enqueued(enqueued: { run: string; existing: boolean }): void {
     const { run, existing } = enqueued;
     if (existing && this.isGone(run)) this.coverage.count("start repeated after the removal");
-    this.#accepted.add(run);
+    this.power.accepted.add(run);
     const claims = claimIn(enqueued);
     if (!existing && claims.length === 0) this.#queue.entered(run);
     this.#claimed(claims);
@@ -192,7 +183,7 @@ export class Engine {
   readonly #erasedAt = new Map<string, number>();
   /** Whether it was erased before this process has ever claimed the other one. */
   wasErasedBefore(run: string, { claimed, worker }: { claimed: string; worker: string }): boolean {
-    const claim = this.#claims.get(claimed)?.find((each) => each.worker === worker);
+    const claim = this.#owners.firstBy(worker, claimed);
     return claim !== undefined && (this.#erasedAt.get(run) ?? Number.POSITIVE_INFINITY) < claim.at;
   }
 
@@ -218,10 +209,10 @@ export class Engine {
         const isStale = item.events.length === 0 && item.ownership.head < this.head(run);
         if (
           !isStale &&
-          !this.#isLater(run, epoch) &&
+          !this.#owners.isLater(run, epoch) &&
           !this.isEnded(run) &&
           this.ownerOf(run)?.worker === worker &&
-          !this.#wasReleased(run)
+          !this.released.has(run)
         )
           this.world.violated(`${worker} was told that it is fenced, but nobody else owns ${run}`);
         continue;
@@ -230,7 +221,7 @@ export class Engine {
         if (item.events.length > 0) this.coverage.count("append repeated");
         continue;
       }
-      if (this.#isLater(run, epoch, first))
+      if (this.#owners.isLater(run, epoch, first))
         this.world.violated(`${run}: event ${first} was written by epoch ${epoch}, which is fenced`);
       this.#keep(run, item.events);
       for (const event of item.events) this.spending.stored(event);
@@ -244,9 +235,6 @@ export class Engine {
   /** Forks. */
   readonly restored = new Set<string>();
   readonly released = new Set<string>();
-  #wasReleased(run: string): boolean {
-    return this.released.has(run);
-  }
 
   #keep(run: string, events: readonly RunEvent[]): void {
     const stored = this.events.get(run) ?? [];
@@ -262,7 +250,7 @@ export class Engine {
       if (this.world.trace !== undefined) this.world.note(`store: ${run} ${event.seq} ${event.type}`);
       for (const observe of this.onStored) observe(event);
       this.coverage.event(event.type);
-      if (event.type === "approval.resolved") this.#resolved(run, event.call);
+      if (event.type === "approval.resolved") this.#said.resolved(run, event.call);
     }
     this.events.set(run, stored);
     if (this.profile.apart) this.#encoded.set(run, encoded);
@@ -272,9 +260,7 @@ export class Engine {
     for (const { ownership, request, tenant } of claims) {
       const { run, epoch, worker, head } = ownership;
       this.released.delete(run);
-      const claims = this.#claims.get(run) ?? [];
-      this.#claims.set(run, claims);
-      claims.push({ run, epoch, worker, head, at: this.world.now });
+      this.#owners.add({ run, epoch, worker, head, at: this.world.now });
       this.world.note(`store: ${worker} owns ${run}, epoch ${epoch}, from ${head}`);
       if (epoch > 1) this.coverage.count("takeover");
       if (epoch === 1) this.#queue.begun(run);
@@ -293,99 +279,12 @@ export class Engine {
       this.world.violated(`${run} and ${other} of one session are executed at the same time`);
   }
 
-  /** Where nothing goes wrong but hints, a cancel ends a run within seconds. */
-  #signalled(
-    [run, { id, kind, body }]: readonly [string, { id: string; kind: string; body: { call?: string } }],
-    taken: boolean,
-  ): void {
-    if (taken) this.#signals.set(run, [...(this.#signals.get(run) ?? []), id]);
-    if (taken && kind === "approve") this.#answered(run, body.call ?? "");
-    if (!taken || kind !== "cancel" || !isPlain(this.profile)) return;
-    this.world.later(undefined, "a cancel has had its time", 5_000 + 20 * this.profile.delay, () => {
-      const ended = this.isEnded(run) || !this.#claims.has(run);
-      if (!ended) this.world.violated(`${run}: a cancel has no effect`);
-    });
-  }
-
-  /** Calls whose question got an answer, and when, by run. */
-  readonly #answers = new Map<string, number>();
-
-  #answered(run: string, call: string): void {
-    this.#answers.set(`${run} ${call}`, this.world.now);
-  }
-
-  /** An answer is taken within the time of a takeover once nothing goes wrong any more, and long before its question times out. */
-  #resolved(run: string, call: string): void {
-    const answered = this.#answers.get(`${run} ${call}`) ?? this.world.now;
-    // After a crash the same call is asked about again, and that question may get no answer.
-    this.#answers.delete(`${run} ${call}`);
-    // With fewer places than runs, or memory for one of them only, a run that lost its process waits for its turn first.
-    const { activeRuns, runs } = this.profile;
-    const placed = activeRuns < runs || isShort(this.profile) ? (this.ownerOf(run)?.at ?? 0) : 0;
-    const late = this.world.now - Math.max(answered, placed, epoch + calmAt);
-    if (late > 40_000)
-      this.world.violated(`${run}: an answer about ${call} was not taken for ${Math.round(late / 1_000)} s`);
+  #signalled([run, signal]: readonly [string, Signal & { readonly body: { readonly call?: string } }]): void {
+    this.power.signals.set(run, [...(this.power.signals.get(run) ?? []), signal.id]);
+    this.#said.signalled(run, signal);
   }
 
   readonly cancelled = new Set<string>();
-
-  /** Tells that the machine is without power: nothing of it runs until `restart`. */
-  onPowerLoss: () => void = () => {};
-  /** Calls that have begun and have no answer yet. */
-  readonly #underWay = new Set<Called>();
-  readonly #signals = new Map<string, string[]>();
-  readonly #accepted = new Set<string>();
-
-  #watchPower({ disk }: DiskJournal, called: Called, answer: Promise<unknown>): void {
-    const wasOff = this.#isOff;
-    this.#underWay.add(called);
-    const settled = () => this.#underWay.delete(called);
-    answer.then(settled, () => disk.off || settled());
-    if (!disk.off || wasOff) return;
-    this.#isOff = true;
-    this.world.note(`the power is lost during ${called.method}`);
-    this.coverage.fault("power lost", called.method);
-    this.onPowerLoss();
-  }
-  #isOff = false;
-
-  /** The power is back. What was acknowledged has to be there, and nothing else but what was under way. */
-  async restart(sqlite: DiskJournal): Promise<void> {
-    const found = sqlite.restart(this.world.decisions);
-    this.#isOff = false;
-    if (found !== "ok") this.world.violated(`after a loss of power the file is damaged: ${found}`);
-    const writing = new Set(
-      [...this.#underWay].filter(({ method }) => method === "append").flatMap(({ given }) => runsIn(given)),
-    );
-    const removing = [...this.#underWay].filter(({ method }) => method === "prune");
-    this.#underWay.clear();
-    const isRemoved = (run: string) => this.isGone(run) || removing.some(({ given }) => removes(given, run));
-    for (const run of this.#accepted)
-      if (!isRemoved(run) && (await this.inner.get(run)) === undefined)
-        this.world.violated(`${run}: was accepted, and is lost by a loss of power`);
-    for (const [run, known] of this.events) {
-      if (isRemoved(run)) continue;
-      const stored = await this.#readAll(run);
-      const say = (what: string) => this.world.violated(`${run}: ${what} a loss of power`);
-      if (stored.length < known.length) say(`${known.length - stored.length} events are lost by`);
-      if (known.some((event, at) => JSON.stringify(event) !== JSON.stringify(stored[at]))) say("events differ after");
-      if (stored.length > known.length && !writing.has(run)) say("has events that nobody wrote after");
-      const further = stored.slice(known.length);
-      this.#keep(run, further);
-      for (const event of further) this.spending.stored(event);
-      const kept = new Set((await this.inner.signals(run, 0)).map(({ id }) => id));
-      if (this.#signals.get(run)?.some((id) => !kept.has(id))) say("a signal is lost by");
-    }
-  }
-
-  async #readAll(run: string): Promise<RunEvent[]> {
-    const found: RunEvent[] = [];
-    for (;;) {
-      const page = await this.inner.read(run, found.length, 1_000);
-      if (page.length === 0) return found;
-      found.push(...page);
-    }
-  }
 
   #leave(run: string): void {
     for (const [session, owner] of this.#sessions) if (owner === run) this.#sessions.delete(session);
@@ -394,19 +293,8 @@ export class Engine {
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-interface Called {
-  readonly method: string;
-  readonly given: readonly unknown[];
-}
-
-const runsIn = ([batch]: readonly unknown[]): string[] =>
-  (batch as readonly Append[]).map(({ ownership }) => ownership.run);
-const removes = ([options]: readonly unknown[], run: string): boolean =>
-  (options as { runs?: readonly string[] }).runs?.includes(run) === true;
-
 export const storeLease = 10_000;
 const nothing = () => {};
-const isPlain = (profile: Profile): boolean => isReliable(profile) && profile.crashes + profile.drains === 0;
 const claimIn = (enqueued: unknown): readonly Claim[] => {
   const { claim } = enqueued as { claim?: Claim };
   return claim === undefined ? [] : [claim];

@@ -195,11 +195,13 @@ function losePower(
 ): void {
   const { world } = engine;
   const { decisions } = world;
-  engine.onPowerLoss = () =>
+  engine.power.onLoss = () =>
     // Until then its processes may still see that nothing can be written.
     world.later(undefined, "the machine is off", 0, () => {
       for (const server of servers()) end(server);
-      engine.restart(sqlite).catch((thrown: Error) => world.violated(`the store could not be opened: ${thrown.stack}`));
+      engine.power
+        .restart(sqlite)
+        .catch((thrown: Error) => world.violated(`the store could not be opened: ${thrown.stack}`));
     });
   for (let left = decisions.below(4); left > 0; left--)
     world.later(undefined, "the power will be lost", decisions.below(20_000), () => {
