@@ -1,6 +1,7 @@
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Runs } from "../../src/core/ports/runs.ts";
 import { type EventOf, isTerminal, type RunEvent } from "../../src/core/run/events.ts";
+import type { SignalBody } from "../../src/core/run/signals.ts";
 import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./process.ts";
@@ -170,6 +171,7 @@ export class Client {
     seen.push(event);
     if (event.type === "round.retracted") engine.coverage.count("retracted");
     if (event.type === "approval.requested") this.#answer(run, event);
+    if (event.type === "question.asked") this.#reply(run, event);
     // In the middle of an effect: whether it happened is not known then.
     if (
       event.type === "tool.started" &&
@@ -188,9 +190,23 @@ export class Client {
     const edited = !denied && decisions.chance(engine.profile.edits);
     const changed = edited ? { arguments: JSON.parse(ledger.newArguments(name)) as Record<string, unknown> } : {};
     if (denied || edited) engine.coverage.count(denied ? "denied" : "edited");
-    const answer = { call, approved: !denied, ...changed };
-    const ms = decisions.between(0, engine.calm ? 1_000 : engine.profile.answer);
-    void this.#soon(`answers ${call}`, ms, "answer", (runs) => runs.signal(run, "approve", answer, `a${seq}`));
+    this.#say(run, { call, approved: !denied, ...changed }, seq);
+  }
+
+  /** To a question of a tool. */
+  #reply(run: string, { call, seq }: EventOf<"question.asked">): void {
+    const { engine, ledger } = this.#parts;
+    const { decisions } = engine.world;
+    if (decisions.chance(engine.profile.ignores)) return engine.coverage.count("ignored");
+    const declined = decisions.chance(engine.profile.denies);
+    this.#say(run, declined ? { call, approved: false } : { call, approved: true, answer: ledger.newAnswer() }, seq);
+  }
+
+  #say(run: string, answer: SignalBody<"approve">, seq: number): void {
+    const { engine } = this.#parts;
+    const ms = engine.world.decisions.between(0, engine.calm ? 1_000 : engine.profile.answer);
+    const what = `answers ${answer.call}`;
+    void this.#soon(what, ms, "answer", (runs) => runs.signal(run, "approve", answer, `a${seq}`));
   }
 
   /** Tries until it works. `or`: a failure that is as good. */

@@ -38,7 +38,18 @@ const faults = ["refused", "lost", "late", "twice", "crash"] as const;
 /** Situations that a nightly run has to reach. */
 const wanted = [
   ...["takeover", "fenced append", "append repeated", "park", "hint lost", "crash", "drain", "cancel", "steer"],
-  ...["denied", "edited", "ignored", "fork", "removed", "uncertain question", "retracted", "reconnect"],
+  ...[
+    "denied",
+    "edited",
+    "ignored",
+    "fork",
+    "removed",
+    "uncertain question",
+    "question answered",
+    "question declined",
+    "retracted",
+    "reconnect",
+  ],
   ...["started again by key", "start repeated after the removal"],
   ...["append lost", "append late", "append twice", "append refused", "claim lost", "enqueue lost", "signal lost"],
 ] as const;

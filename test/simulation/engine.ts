@@ -2,6 +2,7 @@ import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import type { Append, Claim, Journal, Ownership, Signal } from "../../src/core/journal/journal.ts";
 import type { Reservation, Reserved } from "../../src/core/journal/money.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
+import { isAnswered } from "../../src/core/run/questions.ts";
 import { Answers } from "./answers.ts";
 import type { Coverage } from "./coverage.ts";
 import { Spending } from "./money.ts";
@@ -40,7 +41,6 @@ export class Engine {
   readonly agentsOf = new Map<string, () => ReadonlyMap<string, unknown>>();
   /** Told of each start and each value that was stored. */
   readonly observers: ((method: string, given: readonly unknown[], answer: unknown) => void)[] = [];
-
   /** Told of each event that was stored. */
   readonly onStored: ((event: RunEvent) => void)[] = [];
 
@@ -235,7 +235,6 @@ export class Engine {
   /** Forks. */
   readonly restored = new Set<string>();
   readonly released = new Set<string>();
-
   #keep(run: string, events: readonly RunEvent[]): void {
     const stored = this.events.get(run) ?? [];
     const encoded = this.#encoded.get(run) ?? [];
@@ -250,7 +249,7 @@ export class Engine {
       if (this.world.trace !== undefined) this.world.note(`store: ${run} ${event.seq} ${event.type}`);
       for (const observe of this.onStored) observe(event);
       this.coverage.event(event.type);
-      if (event.type === "approval.resolved") this.#said.resolved(run, event.call);
+      if (isAnswered(event)) this.#said.resolved(run, event.call);
     }
     this.events.set(run, stored);
     if (this.profile.apart) this.#encoded.set(run, encoded);

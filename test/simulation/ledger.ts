@@ -1,3 +1,4 @@
+import type { Verdict } from "../../src/core/ports/tool.ts";
 import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import type { Engine } from "./engine.ts";
 import { forbidden } from "./guard.ts";
@@ -68,6 +69,26 @@ export class Ledger {
     // The first start of a refund and every repetition need an approval of their own.
     const needed = starts - 1 + (tool === "refund" ? 1 : 0);
     if (approved < needed) say(`was started ${starts} times with ${approved} approvals`);
+  }
+
+  readonly #answers = new Set<string>();
+
+  /** An answer that no other question gets. */
+  newAnswer(): string {
+    const text = `${++this.#numbers} of them`;
+    this.#answers.add(text);
+    return text;
+  }
+
+  /** A tool is told what a person said to its question, and what is stored. */
+  told({ run, call }: Pick<Act, "run" | "call">, { approved, answer }: Verdict): void {
+    const say = (what: string) => this.#engine.world.violated(`${run}: consult (${call}) ${what}`);
+    const events = this.#engine.events.get(run) ?? [];
+    const said = events.find((event) => event.type === "question.answered" && event.call === `${call}.many`);
+    if (said?.type !== "question.answered") return say("is told an answer that is not stored");
+    if (said.answered !== approved || said.answer !== answer) say(`is told ${answer}, and ${said.answer} is stored`);
+    if (approved && !this.#answers.has(String(answer))) say(`is told ${answer}, which nobody said`);
+    this.#engine.coverage.count(approved ? "question answered" : "question declined");
   }
 
   /** Arguments that a guard stops are not acted on, those it asks about only when somebody has agreed. */

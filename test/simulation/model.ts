@@ -74,6 +74,7 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
   /** Opened without arguments, then in fragments: what came in between once made a call run on arguments that nobody sent. */
   function callOf(index: number): Delta[] {
     const some = [number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"];
+    if (profile.asks) some.push("consult", "consult", "consult");
     const name = decisions.pick(profile.remembers ? [...some, ...memories] : some);
     const note = profile.guarded !== "none" && decisions.chance(0.2) ? forbidden : undefined;
     const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name, note);
@@ -130,8 +131,20 @@ export function toolsOf({ world, life, profile, ledger, number }: Parts): Tool[]
     },
     ...more,
   });
+  const consult = make("consult", {
+    effect: "idempotent",
+    resumable: true,
+    async call(input, { run, call, ask }) {
+      ledger.acted({ tool: "consult", run, call, input });
+      const verdict = await ask({ id: "many", kind: "input", name: "consult", message: "how many?" });
+      ledger.told({ run, call }, verdict);
+      await world.io(life, "consult answers", decisions.below(300));
+      return verdict.approved ? `consult: ${verdict.answer}` : "consult: nobody knows";
+    },
+  });
   return [
     ...(number === 0 ? [make("look", {})] : []),
+    ...(profile.asks ? [consult] : []),
     make("now", {}),
     make("stock", { effect: "idempotent" }),
     make("pay", { effect: "effectful", ...(number === 0 ? {} : { approval: "always" }) }),

@@ -73,6 +73,8 @@ export interface Profile {
   readonly crowd: number;
   /** Bytes that a process may hold for its callers. */
   readonly memory: number;
+  /** A tool asks a person for something that only they know. */
+  readonly asks: boolean;
 }
 
 /** The store does what it is asked, in its time. */
@@ -140,5 +142,6 @@ export function profileOf(decisions: Decisions): Profile {
     activeRuns: decisions.chance(0.15) ? decisions.between(1, 4) : 100,
     crowd: decisions.chance(0.3) ? 9 : 0,
     memory: hasLittle ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
+    asks: decisions.chance(0.15),
   };
 }

@@ -112,4 +112,9 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
     from: "controller.signal.throwIfAborted();",
     to: "",
   },
+  "a question that was answered is asked again": {
+    file: "src/agent/tools/approvals.js",
+    from: "if (!questions.has(asked.call))",
+    to: "if (true)",
+  },
 };

@@ -25,7 +25,7 @@ describe("the simulated service", () => {
   });
 
   it("keeps them on SQLite, on a disk that loses power", () => {
-    const { status, text } = simulate("--store", "sqlite", "--seeds", "6", "--twice");
+    const { status, text } = simulate("--store", "sqlite", "--from", "7", "--seeds", "6", "--twice");
     expect(status, text).to.equal(0);
     expect(text).to.match(/6 histories, \d+ runs, .* 0 failed/);
   });

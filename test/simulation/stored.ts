@@ -79,6 +79,10 @@ function onceEach(events: readonly RunEvent[], say: (what: string) => void): voi
       const key = `${event.call} ${event.type === "tool.finished" ? "finished" : "sealed"}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
+    if (event.type === "question.asked" || event.type === "question.answered") {
+      const key = `${event.call} ${event.type}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
     if (event.type === "message.added") counts.set("steering", (counts.get("steering") ?? 0) + 1);
     if (event.type !== "tool.started") continue;
     const key = `${event.call} started as attempt ${event.attempt}`;
