@@ -13,13 +13,13 @@ interface Ran {
 }
 
 function run(command: string, words: readonly string[], cwd: string): Ran {
-  const { status, stdout, stderr, error } = spawnSync(command, words, { cwd, encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr, error } = spawnSync(command, words, { cwd, encoding: "utf8", timeout: 300_000 });
   return { exit: status, text: `${stdout}${stderr}${error ?? ""}` };
 }
 const node = (words: readonly string[], cwd: string): Ran => run(process.execPath, words, cwd);
 
 describe("a plugin in a folder of its own, with venturi from its packed tarball", function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let home = "";
   let bin = "";
 

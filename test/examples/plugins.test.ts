@@ -76,6 +76,6 @@ function linkPackages(folder: string): void {
 }
 
 function node(words: readonly string[], cwd: string): { exit: number | null; text: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd, encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd, encoding: "utf8", timeout: 300_000 });
   return { exit: status, text: `${stdout}${stderr}` };
 }

