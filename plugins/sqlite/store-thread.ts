@@ -37,6 +37,8 @@ export class StoreThread implements Asked {
   constructor(options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) {
     this.#options = options;
     this.#listener = listener;
+    // Takes 50 ms, in which the rest of the program starts.
+    if (options.role === "all") this.#worker = this.#start();
   }
 
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>> {
