@@ -94,6 +94,7 @@ export class Cluster {
       unix_socket_directories: "",
       max_connections: 100,
       shared_buffers: "16MB",
+      dynamic_shared_memory_type: "mmap", // in its folder: one that is killed would leave its own in /dev/shm
       ...this.#parts.settings,
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
