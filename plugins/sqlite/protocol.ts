@@ -96,6 +96,14 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
 
 export type WireRow = KeptWire;
 
+export interface NewValue {
+  readonly space: string;
+  /** With the version it replaces. */
+  readonly entry: KeyValue;
+  /** The new version. */
+  readonly fresh: number;
+}
+
 /** A blob in one piece, or the number of its parts. */
 export interface BlobRow {
   readonly bytes: Uint8Array;
@@ -182,8 +190,7 @@ export interface Operations {
   blobPart(hash: string, part: number): Uint8Array | undefined;
   blobsOf(run: string): string[];
   getValue(space: string, key: string): KeyValue | undefined;
-  /** `fresh`: the new version. */
-  putValue(space: string, entry: KeyValue, fresh: number): boolean;
+  putValues(entries: readonly NewValue[]): boolean[];
   removeValue(space: string, key: string, version: number): boolean;
   listValues(space: string, range: Required<KeyRange>): KeyValue[];
   ping(bytes?: number): void;

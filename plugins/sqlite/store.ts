@@ -32,6 +32,7 @@ import type {
   EnqueueRow,
   ListedRow,
   NewSignalRow,
+  NewValue,
   Operations,
   Prunable,
   RestoreRow,
@@ -249,12 +250,12 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.get<KeyValue>(sql.getValue, space, key);
   }
 
-  putValue(space: string, { key, value, version }: KeyValue, fresh: number): boolean {
-    const put = () =>
+  putValues(entries: readonly NewValue[]): boolean[] {
+    const put = ({ space, entry: { key, value, version }, fresh }: NewValue) =>
       version === 0
         ? this.#ask.run(sql.insertValue, space, key, fresh, value)
         : this.#ask.run(sql.updateValue, fresh, value, space, key, version);
-    return this.#write(() => put().changes === 1);
+    return this.#write(() => entries.map((entry) => put(entry).changes === 1));
   }
 
   removeValue(space: string, key: string, version: number): boolean {

@@ -28,6 +28,7 @@ export async function begin(run: RunContext, crash: Crash | undefined): Promise<
     ...listedOf(run.agent.skills),
     ...(asked.session === undefined ? {} : { session: asked.session }),
     ...(asked.parent === undefined ? {} : { parent: asked.parent }),
+    ...(request.fork === undefined ? {} : { fork: { run: request.fork.run, after: request.fork.after } }),
     ...(request.caller === undefined ? {} : { by: request.caller.id }),
     ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
   });

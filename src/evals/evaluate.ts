@@ -6,7 +6,7 @@ import { inputText } from "../core/run/digest.ts";
 import { isStep, type RunEvent } from "../core/run/events.ts";
 import { isAsked } from "../core/run/questions.ts";
 import type { Unanswered } from "../core/run/unanswered.ts";
-import { readHistory } from "../journal/history.ts";
+import { heldRun, readSteps } from "../journal/history.ts";
 import { importRun } from "../journal/import.ts";
 import { changeNotes, notesOf } from "../journal/notes.ts";
 import { type Case, runNamed } from "./dataset/cases.ts";
@@ -42,8 +42,8 @@ export interface EvalOptions {
   /** The results to compare with, for a pairwise judge. */
   readonly against?: ReadonlyMap<string, { readonly output: string }> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Whether scores are also stored next to each run; default true. */
-  readonly keepScores?: boolean;
+  /** Whether ratings are read and scores stored next to each run; default true. */
+  readonly notes?: boolean;
   progress?(done: number, all: number, last: Measured): void;
 }
 
@@ -56,7 +56,7 @@ export interface Evaluated {
 
 /** Runs every case `repeat` times, each under a key, and scores them. Tools return recorded results; nothing is executed. */
 export async function evaluate(options: EvalOptions): Promise<Evaluated> {
-  const { journal, cases, repeat = 1, concurrency = 4, budget, signal } = options;
+  const { cases, repeat = 1, concurrency = 4, budget, signal } = options;
   let spent = 0;
   const charge = (cost: number | undefined) => {
     spent += cost ?? 0;
@@ -64,7 +64,7 @@ export async function evaluate(options: EvalOptions): Promise<Evaluated> {
   await openScorers(options.scorers, { folder: options.folder, judge: async () => undefined });
   const originals = new Map<string, Original>();
   for (const each of cases) {
-    const original = await originalOf(journal, each);
+    const original = await originalOf(options, each);
     if (original !== undefined) originals.set(each.id, original);
   }
   const score = scorerOf(options, originals, charge);
@@ -103,14 +103,15 @@ interface Original {
 }
 
 /** Imports the recording and the conversation before it. */
-async function originalOf(journal: Journal, { run, recordings }: Case): Promise<Original | undefined> {
+async function originalOf({ journal, notes }: EvalOptions, { run, recordings }: Case): Promise<Original | undefined> {
   if (run === undefined) return undefined;
   for (const text of recordings) if ((await journal.get(runNamed(text))) === undefined) await importRun(journal, text);
-  const row = await journal.get(run);
+  const row = heldRun(journal, run)?.row ?? (await journal.get(run));
   if (row === undefined) throw new VenturiError(op, "not_found", `the run ${run} is not in its own recording`);
-  const outcome = outcomeOf(await readHistory(journal, row));
+  const outcome = outcomeOf(await readSteps(journal, row));
   if (outcome === undefined) throw new VenturiError(op, "invalid_input", `the recorded run ${run} has not ended`);
-  const scores = (await notesOf(journal, row)).feedback.flatMap((given) => given.score ?? []);
+  const feedback = notes === false ? [] : (await notesOf(journal, row)).feedback;
+  const scores = feedback.flatMap((given) => given.score ?? []);
   return { outcome, asked: inputText(row.request.input), rating: scores.length === 0 ? undefined : meanOf(scores) };
 }
 
@@ -165,7 +166,7 @@ function scorerOf(options: EvalOptions, originals: ReadonlyMap<string, Original>
       const given = await score(subject);
       if (given !== undefined) scores[name] = given;
     }
-    if (options.keepScores !== false) await keepScores(journal, outcome.run, scores);
+    if (options.notes !== false) await keepScores(journal, outcome.run, scores);
     const { ok, code, output, ms, tokens, cost, unanswered } = outcome;
     return {
       id: each.id,

@@ -38,13 +38,16 @@ export async function notesOf(journal: Journal, row: Told): Promise<Notes> {
 export async function changeNotes(journal: Journal, row: Told, change: (before: Notes) => Notes): Promise<Notes> {
   const values = valuesOf(journal);
   const key = notesKey(row);
+  let known: KeyValue | undefined; // Most runs have none yet, so the first attempt does not read.
   for (;;) {
-    const known = await values.get(space, key);
     const next = change(known === undefined ? { run: row.run, feedback: [] } : read(known));
     const value = JSON.stringify(next);
     if (Buffer.byteLength(value) > mostBytes)
       throw new VenturiError(op, "too_large", `all feedback of one run has at most ${mostBytes / 1024} KiB`);
-    if ((await values.put(space, { key, value, version: known?.version ?? 0 })) === undefined) continue;
+    if ((await values.put(space, { key, value, version: known?.version ?? 0 })) === undefined) {
+      known = await values.get(space, key);
+      continue;
+    }
     // If the run was removed meanwhile, its notes must not outlive it.
     if ((await journal.get(row.run)) !== undefined) return next;
     await forget(values, [key]);

@@ -129,6 +129,19 @@ export class OwnedLog implements RunLog {
     return event;
   }
 
+  /** Takes over the events a fork copied, which are stored with its own and were billed to the original. */
+  adopt(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      const bytes = eventSize(event);
+      this.#head = event.seq;
+      this.waiting += bytes;
+      this.#uncommitted += bytes;
+    }
+    this.#buffer = [...events];
+    this.#pieces = false;
+    this.#owner.changed(this, false);
+  }
+
   flush(): Promise<void> {
     if (this.signal.aborted) return Promise.reject(this.signal.reason);
     if (this.#head === this.ownership.head && this.#parking === undefined) return Promise.resolve();

@@ -121,8 +121,8 @@ export class Worker {
     return this.#active.isCovered(ownership) || this.#strayLeases.hasReleased(ownership);
   }
 
-  /** Takes a run already claimed for this worker, for example by `enqueue`. */
-  offer(claim: Claim): void {
+  /** Takes a run already claimed for this worker, for example by `enqueue`. `copied`: events of a fork that are not stored yet. */
+  offer(claim: Claim, copied?: readonly RunEvent[]): void {
     if (this.isVoid(claim)) return;
     if (this.#stopping.signal.aborted) {
       this.#strayLeases.release(claim.ownership);
@@ -131,7 +131,8 @@ export class Worker {
     const { ownership, tenant } = claim;
     const { run } = ownership;
     this.#watch?.begin(claim);
-    const work = (controller: AbortController) => doingFor({ run, tenant }, () => this.#work(claim, controller));
+    const work = (controller: AbortController) =>
+      doingFor({ run, tenant }, () => this.#work(claim, controller, copied));
     this.#active.begin(ownership, work, () => {
       this.#watch?.end(run);
       if ((this.#claimAgain || this.#claimLater) && this.room > 0) this.#claim();
@@ -148,7 +149,7 @@ export class Worker {
     await this.#strayLeases.settle();
   }
 
-  async #work(claim: Claim, controller: AbortController): Promise<void> {
+  async #work(claim: Claim, controller: AbortController, copied?: readonly RunEvent[]): Promise<void> {
     const log = this.#committer.openLog(claim.ownership, claim.tenant, this.#committer.ownerFor(claim.request));
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
@@ -166,7 +167,9 @@ export class Worker {
       if (turn !== undefined) await turn;
       const known =
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
-      history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
+      const stored = () => this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
+      history = copied ?? (await stored());
+      if (copied !== undefined) log.adopt(copied);
       for (const event of history) digest.add(event);
       const last = history.at(-1);
       if (last !== undefined) log.follow(last.at);

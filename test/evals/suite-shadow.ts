@@ -97,15 +97,23 @@ webhooks:
     // An effectful call that was under way waits for a person: those runs have no end, and no shadow.
     const ended = async () =>
       await look(async (journal) => (await journal.list({ state: "done", limit: 200 })).runs.map(({ run }) => run));
+    const noted = async (runs: readonly string[]) =>
+      await look(async (journal) => {
+        const found = await Promise.all(
+          runs.map(async (run) => {
+            const row = await journal.get(run);
+            return row === undefined || (await notesOf(journal, row)).shadow === undefined ? [] : [run];
+          }),
+        );
+        return found.flat();
+      });
+    const sampled = (runs: readonly string[]) => runs.filter((run) => isSampled(run, share));
     let due = 1;
     let open = 1;
     for (let waited = 0; waited < 120 && (due > 0 || open > 0); waited++) {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      const done = new Set(await ended());
-      due = await look(async (journal) => {
-        const found = (await journal.keyValues?.list("shadows", { limit: 200 })) ?? [];
-        return found.filter(({ key }) => done.has(key.slice("due/".length))).length;
-      });
+      const chosen = sampled(await ended());
+      due = chosen.length - (await noted(chosen)).length;
       open = await look(
         async (journal) =>
           (await journal.list({ state: "running", limit: 200 })).runs.filter(({ asking }) => asking === 0).length,
@@ -113,19 +121,10 @@ webhooks:
     }
     const done = await ended();
     expect(done.length).to.be.greaterThan(wanted / 2);
-    const chosen = done.filter((run) => isSampled(run, share));
+    const chosen = sampled(done);
     const shadows = await look(async (journal) => (await journal.list({ tenant: shadowTenant, limit: 200 })).runs);
     expect(shadows.map(({ request }) => request.fork?.run).sort()).to.deep.equal([...chosen].sort());
-    const notes = await look(
-      async (journal) =>
-        await Promise.all(
-          done.map(async (run) => {
-            const row = await journal.get(run);
-            return row === undefined || (await notesOf(journal, row)).shadow === undefined ? [] : [run];
-          }),
-        ),
-    );
-    expect(notes.flat().sort()).to.deep.equal([...chosen].sort());
+    expect((await noted(done)).sort()).to.deep.equal([...chosen].sort());
     for (const { run } of shadows) expect(told.has(run)).to.equal(false);
     expect(told.size).to.be.greaterThan(0);
     const report = await place.venturi("evals");

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { holdingHistory, readHistory } from "../../src/journal/history.ts";
+import { heldRun, holding, readHistory, readSteps } from "../../src/journal/history.ts";
 import { claimed, delta, finished, gated, pair, started } from "./setup.ts";
 
-describe("the history of an ended run", () => {
-  it("is read once by all who need it while it is held, and again afterwards", async () => {
+describe("an ended run", () => {
+  it("is in memory for all who need its steps while it is held, and read in full by everyone else", async () => {
     const journal = gated();
     const { committer } = pair(journal);
     const { ownership } = await claimed(journal);
@@ -11,27 +11,29 @@ describe("the history of an ended run", () => {
     log.write(started());
     log.write(delta("a"));
     await log.step(finished());
-    const row = { run: ownership.run, head: 3 };
+    const row = await journal.get(ownership.run);
+    if (row === undefined) throw new Error("no such run");
     const plain = await readHistory(journal, row);
+    expect(plain).to.have.length(3);
+    const steps = await readSteps(journal, row);
+    expect(steps.map(({ seq }) => seq)).to.deep.equal([1, 3]);
     let reads = 0;
     const read = journal.read.bind(journal);
     journal.read = (...args) => {
       reads += 1;
       return read(...args);
     };
-    await holdingHistory(journal, row, async () => {
-      const first = await readHistory(journal, row);
-      expect(first).to.deep.equal(plain);
-      first.pop(); // its own array
+    await holding(journal, { row, steps }, async () => {
+      expect(await readSteps(journal, row)).to.equal(steps);
+      expect(heldRun(journal, row.run)?.row).to.equal(row);
+      expect(reads).to.equal(0);
       expect(await readHistory(journal, row)).to.deep.equal(plain);
-      expect(await readHistory(journal, { run: row.run, head: 2 })).to.deep.equal(plain.slice(0, 2));
       expect(reads).to.equal(1);
     });
-    await readHistory(journal, row);
+    await readSteps(journal, row);
     expect(reads).to.equal(2);
-    const failed = await holdingHistory(journal, row, () => Promise.reject(new Error("no"))).catch(String);
+    const failed = await holding(journal, { row, steps }, () => Promise.reject(new Error("no"))).catch(String);
     expect(failed).to.equal("Error: no");
-    await readHistory(journal, row);
-    expect(reads).to.equal(4);
+    expect(heldRun(journal, row.run)).to.equal(undefined);
   });
 });

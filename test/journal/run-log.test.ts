@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Append, Ownership } from "../../src/core/journal/journal.ts";
+import type { Billing } from "../../src/core/journal/money.ts";
 import { DigestFold } from "../../src/core/run/digest.ts";
-import type { EventBody } from "../../src/core/run/events.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { noTiming } from "../../src/core/run/timing.ts";
 import { RunClocks } from "../../src/journal/run-clocks.ts";
 import { OwnedLog } from "../../src/journal/run-log.ts";
@@ -44,6 +45,24 @@ const settled = async (promise: Promise<unknown>): Promise<string> => {
 };
 
 describe("the log of an owner", () => {
+  it("stores the events that a fork copied before its own, and does not bill them again", () => {
+    const { log, commit } = open();
+    const added: string[] = [];
+    log.billing = { add: ({ type }: RunEvent) => added.push(type), take: () => undefined } as unknown as Billing;
+    const recalled = { type: "memory.recalled", notes: [], usage: { inputTokens: 5 } };
+    const copied = [started(), recalled].map((body, index) => ({ ...body, run: "r", seq: index + 1, at: 1 }));
+    log.adopt(copied as RunEvent[]);
+    expect(log.head).to.equal(2);
+    log.write(started());
+    expect(commit().events.map(({ seq, at }) => [seq, at])).to.deep.equal([
+      [1, 1],
+      [2, 1],
+      [3, 5_000],
+    ]);
+    expect(log.ownership.head).to.equal(3);
+    expect(added).to.deep.equal(["run.started"]);
+  });
+
   it("completes events with run, time and the seq after its head, and tells its owner", () => {
     const { log, told } = open(7);
     expect(log.head).to.equal(7);

@@ -4,7 +4,7 @@ import type { ContentStore } from "../../agent/run/content.ts";
 import { screenInput } from "../../agent/run/screen-input.ts";
 import { listedOf } from "../../agent/run/skills.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
-import type { Journal } from "../../core/journal/journal.ts";
+import type { Journal, Recording } from "../../core/journal/journal.ts";
 import type { Chance } from "../../core/ports/chance.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { inputWeight, type Memory } from "../../core/ports/held.ts";
@@ -12,6 +12,7 @@ import type { StartOptions } from "../../core/ports/runs.ts";
 import type { ForkRequest } from "../../core/run/fork.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import { valueSize } from "../../core/values/value-size.ts";
+import { heldRun } from "../../journal/history.ts";
 import type { Config } from "../config/load.ts";
 import type { Revisions } from "../revisions/revisions.ts";
 import type { AgentFrames } from "./agent-frames.ts";
@@ -98,7 +99,7 @@ export class BeginRuns {
     const asked = checkFork(request);
     if (typeof asked.input === "object") this.#parts.content.check(asked.input.messages ?? []);
     const { journal, clock, chance } = this.#parts;
-    const source = await forkSource(journal, await existingRun(journal, run), asked);
+    const source = await forkSource(journal, heldRun(journal, run)?.row ?? (await existingRun(journal, run)), asked);
     const { tenant = source.row.tenant, shadow } = options;
     const held = this.#parts.memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
     try {
@@ -122,15 +123,38 @@ export class BeginRuns {
       };
       const recording = await forkRecording(journal, source, parts);
       await shareContent(journal, recording, source.runs);
-      await journal.restore(recording).catch(async (thrown: unknown) => {
+      const begun = shadow === undefined ? this.#restore(recording) : this.#startHere(recording);
+      await begun.catch(async (thrown: unknown) => {
         // The same fork was started before.
         const known = options.key === undefined ? undefined : await journal.get(forked);
         if (known?.request.fork?.run !== run) throw thrown;
       });
-      this.#parts.executor.look();
       return { run: forked };
     } finally {
       held.release();
+    }
+  }
+
+  async #restore(recording: Recording): Promise<void> {
+    await this.#parts.journal.restore(recording);
+    this.#parts.executor.look();
+  }
+
+  /**
+   * As `#restore`, but stored and claimed in one transaction, which it shares with other starts. The copied events are stored with the
+   * fork's end: after a crash it begins without them.
+   */
+  async #startHere(recording: Recording): Promise<void> {
+    const { journal, executor } = this.#parts;
+    const { run, tenant, session, request, events, signals } = recording;
+    const claimant = signals.length > 0 ? undefined : executor.claimant(request);
+    if (claimant === undefined) return await this.#restore(recording);
+    try {
+      const { claim } = await journal.enqueue({ run, tenant, session, request, claimFor: claimant.worker });
+      executor.started(run, request.agent, {});
+      if (claim !== undefined) executor.offer(claim, undefined, events);
+    } finally {
+      claimant.release();
     }
   }
 

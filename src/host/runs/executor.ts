@@ -5,6 +5,7 @@ import { type Charge, inputWeight, type Memory } from "../../core/ports/held.ts"
 import type { Log } from "../../core/ports/log.ts";
 import type { Doing, StartOptions } from "../../core/ports/runs.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
+import type { RunEvent } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { forgetKept } from "../../core/values/keep-one.ts";
 import { token } from "../../core/values/token.ts";
@@ -23,6 +24,7 @@ import { existingRun } from "./existing-run.ts";
 import type { Feed } from "./feed.ts";
 import { PausedAgents } from "./paused-agents.ts";
 import { timeOfRunId } from "./run-id.ts";
+import { type RunWatcher, WatchedLog } from "./run-watcher.ts";
 
 /** After a run that held more than this, `forgetKept` drops what would keep its request alive, bytes. */
 const large = 1024 * 1024;
@@ -63,14 +65,6 @@ export interface Owner {
 interface Executing {
   readonly owner: Owner;
   doing: () => Doing | undefined;
-}
-
-/** Callbacks must not throw or block: the run waits for them. */
-export interface RunWatcher {
-  /** Called before the run's next event. */
-  began(claim: Claim): void;
-  /** The run ended, was parked or given up here. */
-  left(run: string): void;
 }
 
 /** Executes the runs this process claims, each on the revision current at that time. */
@@ -153,11 +147,14 @@ export class Executor {
     this.#worker.look();
   }
 
-  /** Executes a run that was claimed when stored. `held`: memory of its request, charged to the run until it ends here. */
-  offer(claim: Claim, held: Charge | undefined): void {
+  /**
+   * Executes a run that was claimed when stored. `held`: memory of its request, charged to the run until it ends here. `copied`: see
+   * `Worker.offer`.
+   */
+  offer(claim: Claim, held: Charge | undefined, copied?: readonly RunEvent[]): void {
     if (this.#worker.isVoid(claim)) return held?.release();
     if (held !== undefined) this.#held.set(claim.ownership.run, held);
-    this.#worker.offer(claim);
+    this.#worker.offer(claim, copied);
   }
 
   #begin({ ownership: { run }, tenant, request }: Claim): void {
@@ -222,13 +219,14 @@ export class Executor {
     const { shadow } = claim.request;
     // Shadows do not appear in the live feed.
     const leaveFeed = shadow === undefined ? feed.began(claim, work.digest) : () => {};
-    this.watcher?.began(claim);
+    const saw = this.watcher?.began(claim, history);
     const { tenant, request } = claim;
     const owner = { tenant, caller: request.caller, user: request.user, shadow };
     const executing: Executing = { owner, doing: () => undefined };
     this.#executing.set(run, executing);
     try {
-      const measured = shadow === undefined ? telemetry.runLog(work.log, claim, history) : work.log;
+      const plain = saw === undefined ? work.log : new WatchedLog(work.log, saw);
+      const measured = shadow === undefined ? telemetry.runLog(plain, claim, history) : plain;
       const log = gate === undefined ? measured : new PacedLog(measured, gate);
       const pipeline = lease.revision.pipelines.open({
         claim,

@@ -12,7 +12,7 @@ import { ForkRequest } from "../../core/run/fork.ts";
 import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
-import { historyOrNothing, readHistory } from "../../journal/history.ts";
+import { heldRun, historyOrNothing, readHistory } from "../../journal/history.ts";
 import { madeIn } from "./recorded-calls.ts";
 
 const op = "run.fork";
@@ -62,7 +62,8 @@ export async function forkSource(journal: Journal, row: RunRow, asked: ForkReque
 async function prefixOf(journal: Journal, row: RunRow, { after, input, agent }: ForkRequest): Promise<RunEvent[]> {
   const read = (head: number) => readHistory(journal, { run: row.run, head: Math.min(head, row.head) });
   if (after !== 1 || input !== undefined || agent !== undefined) return await read(after);
-  const first = await read(mostBefore);
+  // No delta comes before the first round.
+  const first = heldRun(journal, row.run)?.steps ?? (await read(mostBefore));
   const begun = first.findIndex(({ type }) => type === "round.started");
   const at = first.slice(0, begun < 0 ? first.length : begun).findLastIndex(isRecall);
   return first.slice(0, Math.max(1, at + 1));
@@ -240,10 +241,10 @@ export async function shareContent(
   from: readonly string[],
 ): Promise<void> {
   const { blobs } = journal;
-  if (blobs === undefined) return;
+  const named = hashesIn([events, request.input, request.instructions]);
+  if (blobs === undefined || named.size === 0) return;
   const hashes = new Set((await Promise.all(from.map((owner) => blobs.of(owner)))).flat());
-  if (hashes.size === 0) return;
-  for (const hash of hashesIn([events, request.input, request.instructions])) {
+  for (const hash of named) {
     if (!hashes.has(hash) || (await blobs.use?.(run, hash)) === true) continue;
     const bytes = await blobs.get(hash);
     if (bytes !== undefined) await blobs.put(run, hash, bytes);
@@ -256,10 +257,14 @@ function hashesIn(value: unknown): Set<string> {
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();
-    if (typeof next === "string" && next.length >= 64 && next.length < 200) found.add(next.slice(-64));
-    else if (typeof next === "object" && next !== null) open.push(...Object.values(next));
+    if (typeof next === "string") {
+      if (next.length >= 64 && next.length < 200 && isDigest(next.slice(-64))) found.add(next.slice(-64));
+    } else if (typeof next === "object" && next !== null) open.push(...Object.values(next));
   }
   return found;
 }
+
+/** Decoding stops at the first other character. */
+const isDigest = (text: string): boolean => Buffer.from(text, "hex").length === 32;
 
 const invalid = (message: string): VenturiError => new VenturiError(op, "invalid_input", message);

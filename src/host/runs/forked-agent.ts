@@ -8,7 +8,7 @@ import type { RunEvent } from "../../core/run/events.ts";
 import type { ForkOrigin } from "../../core/run/run-request.ts";
 import type { Unanswered } from "../../core/run/unanswered.ts";
 import { canonicalJson } from "../../core/values/canonical-json.ts";
-import { historyOrNothing } from "../../journal/history.ts";
+import { heldRun, historyOrNothing } from "../../journal/history.ts";
 import { type Call, callsIn, type Finished, madeIn, type RecordedCall, unfinishedIn } from "./recorded-calls.ts";
 import { standIn } from "./stand-in.ts";
 
@@ -53,9 +53,7 @@ async function replaying(
   journal: Journal,
   parts: { fork: ForkOrigin; history: readonly RunEvent[]; others: Pick<Recorded, "unanswered" | "answer"> },
 ) {
-  const row = await journal.get(parts.fork.run);
-  // If the original was removed meanwhile, no call can be answered from it.
-  const original = row === undefined ? [] : await historyOrNothing(journal, row);
+  const original = heldRun(journal, parts.fork.run)?.steps ?? (await eventsOf(journal, parts.fork.run));
   const recorded: Recorded = {
     ...parts.others,
     calls: callsIn(original),
@@ -64,6 +62,12 @@ async function replaying(
     load: async (hash) => journal.blobs?.get(hash),
   };
   return (tool: Tool): Tool => replayingTool(tool, recorded);
+}
+
+/** If the original was removed meanwhile, no call can be answered from it. */
+async function eventsOf(journal: Journal, run: string): Promise<readonly RunEvent[]> {
+  const row = await journal.get(run);
+  return row === undefined ? [] : await historyOrNothing(journal, row);
 }
 
 /** Answers the n-th call with the same arguments with the original's n-th result. */

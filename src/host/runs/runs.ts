@@ -53,7 +53,7 @@ import { piecesOf } from "./content-pieces.ts";
 import { countTokens } from "./count.ts";
 import { embedWith } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
-import { Executor, type RunWatcher, TakeUp, WorkerName } from "./executor.ts";
+import { Executor, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { promptOf } from "./prompts.ts";
@@ -134,7 +134,7 @@ export class HostRuns implements Runs {
   }
 
   /** Adds a watcher of the runs executing here. */
-  watch(watcher: RunWatcher): void {
+  watch(watcher: Executor["watcher"]): void {
     this.#executor.watcher = watcher;
   }
 

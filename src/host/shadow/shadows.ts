@@ -5,16 +5,18 @@ import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Runs } from "../../core/ports/runs.ts";
+import type { RunEvent } from "../../core/run/events.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { shadowTenant } from "../../core/run/shadow.ts";
 import { type EvalRuns, evaluate } from "../../evals/evaluate.ts";
 import type { Measured } from "../../evals/scoring/run-set.ts";
 import type { ShadowNote } from "../../evals/shadow-note.ts";
-import { holdingHistory } from "../../journal/history.ts";
-import { changeNotes } from "../../journal/notes.ts";
+import { holding, readSteps } from "../../journal/history.ts";
+import { changeNotes, notesOf } from "../../journal/notes.ts";
 import type { Revisions } from "../revisions/revisions.ts";
-import type { RunWatcher } from "../runs/executor.ts";
-import { DueRuns, lease, type StoredDue } from "./due.ts";
+import type { RunWatcher } from "../runs/run-watcher.ts";
+import { StepMemory, Steps } from "./steps.ts";
 
 export interface ShadowParts {
   readonly journal: Journal;
@@ -27,222 +29,244 @@ export interface ShadowParts {
   readonly most: number;
 }
 
-/** Maximum waiting here; others are found in the journal later. */
-const mostWaiting = 200;
-/** Interval for finding runs left by dead processes, ms. */
-const period = 15_000;
+/** Maximum waiting; further ones are left out. They are only ids. */
+const mostWaiting = 1_000;
+/** Shadows made together: they share transactions, and their code is warm. */
+const together = 16;
+/** Longest wait for others to be made with, ms; none while the process is idle. */
+const patience = 15_000;
+/** Delay of another attempt, ms. */
+const retryAfter = 15_000;
 const mostAttempts = 3;
 /** Pause while a budget is exhausted, ms. */
 const pause = 60_000;
+/** How far back a new process looks for runs that a killed one left: time in ms, and number of runs. */
+const lookBack = 3_600_000;
+const mostLookedAt = 1_000;
 /** Maximum characters of an answer shown next to the live run. */
 const mostShown = 1_000;
 
+/** Memory for steps of chosen runs, bytes. Those of further runs are read from the journal. */
+const mostKept = 4 * 1024 * 1024;
+
+interface Chosen {
+  /** Entry of `models` with the shadow setting. */
+  readonly model: string;
+  readonly attempts: number;
+  /** Steps seen here. Reading them back costs as much as the rest of a shadow. */
+  readonly steps?: Steps;
+}
+
 /**
- * Repeats some live runs on another model, after their end and one at a time. Tools return what they returned to the live run; nothing is
- * executed. Costs live runs nothing but noting the id of those chosen.
+ * Repeats some live runs on another model, after their end and several at once. Tools return what they returned to the live run; nothing is
+ * executed. Costs live runs a hash of their id. Chosen runs are kept in memory: which ones they are can be told from the journal, so the
+ * next process finds those that a killed one left.
  */
 export class Shadows implements RunWatcher {
   readonly #parts: ShadowParts;
-  readonly #due: DueRuns | undefined;
-  /** Chosen runs executing here, with their entry in the journal. */
-  readonly #chosen = new Map<string, Promise<StoredDue | undefined>>();
-  readonly #waiting = new Map<string, Promise<StoredDue | undefined>>();
+  /** Chosen runs executing here. */
+  readonly #chosen = new Map<string, Chosen>();
+  readonly #waiting = new Map<string, Chosen>();
+  readonly #failed = new Map<string, Chosen>();
   /** Entries of `models` whose budget is exhausted, and until when. */
   readonly #paused = new Map<string, number>();
+  readonly #memory = new StepMemory(mostKept);
   readonly #stopping = new AbortController();
   #working: Promise<void> | undefined;
   #looking: Promise<void> = Promise.resolve();
-  #isLooking = false;
-  #stopTimer = () => {};
+  #stopLooking = () => {};
+  #stopWaiting: (() => void) | undefined;
+  #stopRetrying: (() => void) | undefined;
 
   constructor(parts: ShadowParts) {
     this.#parts = parts;
-    const { keyValues } = parts.journal;
-    this.#due = keyValues && new DueRuns(keyValues);
+    const isOn = Object.values(parts.revisions.current.config.models).some(({ shadow }) => shadow !== undefined);
     // Soon after a restart, but not during it.
-    this.#lookLater(1_000);
+    if (isOn && this.#isKept) this.#stopLooking = parts.clock.after(1_000, () => this.#look());
   }
 
-  began(claim: Claim): void {
-    const { run } = claim.ownership;
-    const model = this.#modelOf(claim);
-    if (model === undefined || this.#due === undefined) return;
-    if (!this.#isLooking) this.#lookLater();
-    const noted = this.#due.choose({ run, model, at: this.#parts.clock.now() }).catch((thrown: unknown) => {
-      this.#warn("a run cannot be noted for its shadow", { run, error: messageOf(thrown) });
-      return undefined;
-    });
-    this.#chosen.set(run, noted);
+  began(claim: Claim, history: readonly RunEvent[]): ((step: RunEvent) => void) | undefined {
+    const { tenant, request, ownership, unreadable } = claim;
+    const { run } = ownership;
+    const model = unreadable === undefined && this.#isKept ? this.#modelOf({ tenant, request, run }) : undefined;
+    if (model === undefined) return undefined;
+    const steps = new Steps(this.#memory, ownership.epoch, history);
+    // An execution that lost its lease may still be ending when the next begins.
+    this.#chosen.get(run)?.steps?.drop();
+    this.#chosen.set(run, { model, attempts: 1, steps });
+    return (step) => steps.add(step);
   }
 
   left(run: string): void {
-    const noted = this.#chosen.get(run);
+    const chosen = this.#chosen.get(run);
     this.#chosen.delete(run);
-    if (noted === undefined || this.#waiting.size >= mostWaiting) return;
-    this.#waiting.set(run, noted);
-    this.#work();
+    if (chosen !== undefined) this.#wait(run, chosen);
+    this.#plan();
   }
 
   /** Resolves when nothing is in progress. The next process continues with the rest. */
   async close(): Promise<void> {
     this.#stopping.abort();
-    this.#stopTimer();
+    this.#stopLooking();
+    this.#stopWaiting?.();
+    this.#stopRetrying?.();
     await this.#looking;
     await this.#working;
   }
 
+  /** Whether the journal can store results beside runs. */
+  get #isKept(): boolean {
+    return this.#parts.journal.keyValues !== undefined;
+  }
+
   /** The entry of `models` whose shadow the run gets; the same on every replica. */
-  #modelOf({ tenant, request, ownership, unreadable }: Claim): string | undefined {
-    const { parent, fork, shadow, remember } = request;
-    if ((parent ?? fork ?? shadow ?? remember ?? unreadable) !== undefined) return undefined;
+  #modelOf({ tenant, request, run }: Pick<RunRow, "tenant" | "request" | "run">): string | undefined {
+    const { parent, fork, shadow, remember }: RunRequest = request;
+    if ((parent ?? fork ?? shadow ?? remember) !== undefined) return undefined;
     const agent = this.#parts.revisions.current.agents.get(request.agent);
     if (agent === undefined) return undefined;
     const chosen = agent.overrides.models.get(request.model ?? "") ?? agent.model;
-    const model = memberOf(chosen, { tenant, request, run: ownership.run });
-    return model.shadow !== undefined && isSampled(ownership.run, model.shadow.share) ? model.name : undefined;
+    const model = memberOf(chosen, { tenant, request, run });
+    return model.shadow !== undefined && isSampled(run, model.shadow.share) ? model.name : undefined;
+  }
+
+  #wait(run: string, chosen: Chosen): void {
+    if (this.#waiting.size < mostWaiting) this.#waiting.set(run, chosen);
+    else chosen.steps?.drop();
+  }
+
+  /** Starts when several wait, the process has nothing else to do, or one has waited long enough. */
+  #plan(): void {
+    if (this.#waiting.size === 0 || this.#working !== undefined || this.#stopping.signal.aborted) return;
+    // A run that just ended still counts as active.
+    if (this.#waiting.size >= together || this.#parts.active() <= 1) return this.#work();
+    this.#stopWaiting ??= this.#parts.clock.after(patience, () => this.#work());
   }
 
   #work(): void {
-    this.#working ??= this.#workThrough()
-      .catch((thrown: unknown) => this.#warn("shadows are behind", { error: messageOf(thrown) }))
-      .finally(() => {
-        this.#working = undefined;
-        if (this.#waiting.size > 0 && !this.#stopping.signal.aborted) this.#work();
-      });
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
+    this.#working ??= this.#makeSome().finally(() => {
+      this.#working = undefined;
+      this.#plan();
+    });
   }
 
-  async #workThrough(): Promise<void> {
-    for (const [run, noted] of this.#waiting) {
-      if (this.#stopping.signal.aborted) return;
-      await this.#roomForOne();
-      this.#waiting.delete(run);
-      await this.#one(run, await noted);
-    }
+  async #makeSome(): Promise<void> {
+    await this.#room();
+    const some = [...this.#waiting].slice(0, together);
+    const made = await Promise.all(
+      some.map(async ([run, chosen]) => await this.#patiently(run, chosen, () => this.#make(run, chosen))),
+    );
+    // Together, so that they share a transaction.
+    await Promise.all(
+      some.map(async ([run, chosen], index) => {
+        const { row, note } = made[index] ?? {};
+        if (row !== undefined) await this.#patiently(run, chosen, () => this.#note(row, note));
+        chosen.steps?.drop();
+        // A parked run may have gone on and ended meanwhile.
+        if (this.#waiting.get(run) === chosen) this.#waiting.delete(run);
+      }),
+    );
+  }
+
+  async #note(row: RunRow, note: ShadowNote | undefined): Promise<void> {
+    await changeNotes(this.#parts.journal, row, (notes) => ({ ...notes, shadow: note }));
   }
 
   /** Live runs have priority: shadows wait while those fill half of the process. */
-  async #roomForOne(): Promise<void> {
+  async #room(): Promise<void> {
     const { active, most, clock } = this.#parts;
     const { signal } = this.#stopping;
     while (active() > most / 2 && !signal.aborted) await new Promise<void>((resolve) => clock.after(500, resolve));
   }
 
-  async #one(run: string, noted: StoredDue | undefined): Promise<void> {
-    const { clock, journal } = this.#parts;
-    const row = await journal.get(run);
-    if (row !== undefined && row.state !== "done") return; // Parked; it is chosen again when it continues.
-    const now = clock.now();
-    const isOwn = (noted?.due.until ?? 0) > now + lease / 2;
-    const taken = isOwn ? noted : await this.#due?.take(run, now);
-    if (taken === undefined) return;
-    let stored: StoredDue | undefined = taken;
-    let stopRenewing = () => {};
-    let renewing: Promise<void> = Promise.resolve();
-    const renewLater = () => {
-      stopRenewing = clock.after(lease / 3, () => {
-        renewing = this.#renew(stored).then((next) => {
-          stored = next;
-          if (next !== undefined) renewLater();
-        });
-      });
-    };
-    renewLater();
+  /** Undefined after a failure; it is tried again later. */
+  async #patiently<T>(run: string, { model, attempts }: Chosen, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      const isOver = await this.#shadow(row, taken.due.model);
-      stopRenewing();
-      await renewing;
-      if (isOver && stored !== undefined) await this.#due?.done(stored);
+      return await work();
     } catch (thrown) {
-      stopRenewing();
-      await renewing;
-      const attempts = taken.due.attempts ?? 1;
+      // A shutdown: the next process makes it.
+      if (this.#stopping.signal.aborted || wrap("eval.run", thrown).code === "shutting_down") return undefined;
       this.#warn("a shadow failed", { run, attempts, error: messageOf(thrown) });
-      if (attempts >= mostAttempts && stored !== undefined) await this.#due?.done(stored);
+      if (attempts >= mostAttempts) return undefined;
+      this.#failed.set(run, { model, attempts: attempts + 1 });
+      this.#stopRetrying ??= this.#parts.clock.after(retryAfter, () => this.#retry());
+      return undefined;
     }
   }
 
-  async #renew(stored: StoredDue | undefined): Promise<StoredDue | undefined> {
-    if (stored === undefined) return undefined;
-    return await this.#due?.keep(stored, this.#parts.clock.now() + lease).catch(() => stored);
+  #retry(): void {
+    this.#stopRetrying = undefined;
+    for (const [run, chosen] of this.#failed) this.#wait(run, chosen);
+    this.#failed.clear();
+    this.#plan();
   }
 
-  /** False: interrupted, to be repeated. */
-  async #shadow(row: RunRow | undefined, model: string): Promise<boolean> {
+  async #make(run: string, { model, steps }: Chosen): Promise<{ row: RunRow; note: ShadowNote } | undefined> {
     const { journal, revisions, clock, runs } = this.#parts;
     const { config } = revisions.current;
     const settings = config.models[model]?.shadow;
-    const isPaused = (this.#paused.get(model) ?? 0) > clock.now();
-    if (row === undefined || row.outcome === "cancelled" || settings === undefined || isPaused) return true;
-    const { run } = row;
-    try {
-      const replay = () =>
-        evaluate({
-          journal,
-          runs: unseen(runs, model),
-          cases: [{ id: run, run, place: "", expect: {}, recordings: [] }],
-          scorers: settings.scorers,
-          folder: config.folder,
-          key: `shadow:${run}`,
-          unanswered: "fail",
-          signal: this.#stopping.signal,
-          keepScores: false,
-        });
-      const { items, recorded } = await holdingHistory(journal, row, replay);
-      const [shadow, live] = [items[0], recorded[0]];
-      if (shadow === undefined || live === undefined) return false;
-      if (shadow.code === "shutting_down") return true; // A shutdown says nothing about the model.
-      if (shadow.code === "budget_exceeded") {
-        this.#paused.set(model, clock.now() + pause);
-        this.#warn("the budget of a shadow is used up", { model, run });
-        return true;
-      }
-      const note: ShadowNote = { model, by: settings.model, at: clock.now(), live: cut(live), shadow: cut(shadow) };
-      await changeNotes(journal, row, (notes) => ({ ...notes, shadow: note }));
-      return true;
-    } catch (thrown) {
-      if (this.#stopping.signal.aborted || wrap("eval.run", thrown).code === "shutting_down") return false;
-      throw thrown;
+    if (settings === undefined || (this.#paused.get(model) ?? 0) > clock.now()) return undefined;
+    const row = await journal.get(run);
+    // A parked run is chosen again when it continues.
+    if (row?.state !== "done" || row.outcome === "cancelled") return undefined;
+    const replay = () =>
+      evaluate({
+        journal,
+        runs: unseen(runs, model),
+        cases: [{ id: run, run, place: "", expect: {}, recordings: [] }],
+        scorers: settings.scorers,
+        folder: config.folder,
+        key: `shadow:${run}`,
+        unanswered: "fail",
+        signal: this.#stopping.signal,
+        notes: false,
+      });
+    const seen = steps?.of(row);
+    const { items, recorded } = await holding(journal, { row, steps: seen ?? (await readSteps(journal, row)) }, replay);
+    const [shadow, live] = [items[0], recorded[0]];
+    // A shutdown says nothing about the model.
+    if (shadow === undefined || live === undefined || shadow.code === "shutting_down") return undefined;
+    if (shadow.code === "budget_exceeded") {
+      this.#paused.set(model, clock.now() + pause);
+      this.#warn("the budget of a shadow is used up", { model, run });
+      return undefined;
     }
+    return { row, note: { model, by: settings.model, at: clock.now(), live: cut(live), shadow: cut(shadow) } };
   }
 
-  get #isOn(): boolean {
-    return Object.values(this.#parts.revisions.current.config.models).some(({ shadow }) => shadow !== undefined);
+  #look(): void {
+    this.#looking = this.#lookBack().catch((thrown: unknown) =>
+      this.#warn("runs to be shadowed cannot be read", { error: messageOf(thrown) }),
+    );
   }
 
-  #lookLater(ms = period): void {
-    this.#isLooking = this.#isOn && !this.#stopping.signal.aborted;
-    if (!this.#isLooking) return;
-    this.#stopTimer = this.#parts.clock.after(ms, () => {
-      this.#looking = this.#look()
-        .catch((thrown: unknown) => this.#warn("runs to be shadowed cannot be read", { error: messageOf(thrown) }))
-        .finally(() => this.#lookLater());
-    });
-  }
-
-  /** Finds runs left by a dead process, and those there was no room for. */
-  async #look(): Promise<void> {
-    const { clock } = this.#parts;
-    let after: string | undefined;
-    while (!this.#stopping.signal.aborted) {
-      const page = (await this.#due?.page(after)) ?? [];
-      for (const { run, at, until = 0 } of page) {
-        if (this.#waiting.size >= mostWaiting) return;
-        const now = clock.now();
-        if (!this.#chosen.has(run) && until < now && at < now - period && !this.#waiting.has(run))
-          this.#waiting.set(run, none);
+  /** Finds runs of a process that was stopped or killed before it made their shadows. */
+  async #lookBack(): Promise<void> {
+    const { journal, clock } = this.#parts;
+    const query = { state: "done", since: clock.now() - lookBack, limit: 200 } as const;
+    let looked = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await journal.list(cursor === undefined ? query : { ...query, cursor });
+      for (const row of page.runs) {
+        if (this.#stopping.signal.aborted) return;
+        const model = this.#modelOf(row);
+        if (model === undefined || this.#waiting.has(row.run)) continue;
+        if ((await notesOf(journal, row)).shadow !== undefined) continue;
+        this.#wait(row.run, { model, attempts: 1 });
       }
-      if (this.#waiting.size > 0) this.#work();
-      after = page.at(-1)?.run;
-      if (after === undefined) return;
-    }
+      looked += page.runs.length;
+      cursor = page.cursor;
+    } while (cursor !== undefined && looked < mostLookedAt);
+    this.#plan();
   }
 
   #warn(message: string, facts: Readonly<Record<string, unknown>>): void {
     this.#parts.log.warn(message, facts);
   }
 }
-
-const none = Promise.resolve(undefined);
 
 /** By hash of the id, so that all replicas and restarts agree. */
 export function isSampled(run: string, share: number): boolean {

@@ -47,7 +47,10 @@ function bench() {
     body: 1_000,
   });
   executor.watcher = {
-    began: ({ ownership }) => watched.push(`began ${ownership.epoch}`),
+    began: ({ ownership }) => {
+      watched.push(`began ${ownership.epoch}`);
+      return undefined;
+    },
     left: () => watched.push("left"),
   };
   return { clock, executor, works, watched };

@@ -32,11 +32,10 @@ async function noteOf(host: Host, run: string): Promise<ShadowNote> {
   }
 }
 const shadowsOf = async (host: Host) => (await host.journal.list({ tenant: shadowTenant, limit: 200 })).runs;
-const dueOf = async (host: Host) => (await host.journal.keyValues?.list("shadows")) ?? [];
 
-/** Until the work on what is due is over. */
-async function settled(host: Host): Promise<void> {
-  while ((await dueOf(host)).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Until shadows are as described. Polled: nobody is told of them. */
+async function until(host: Host, isSo: (shadows: Awaited<ReturnType<typeof shadowsOf>>) => boolean): Promise<void> {
+  while (!isSo(await shadowsOf(host))) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe("the shadow of a model", () => {
@@ -78,7 +77,6 @@ describe("the shadow of a model", () => {
     })();
     const live = await ask(host, 1);
     const { shadow } = await noteOf(host, live);
-    await settled(host);
     stop.abort();
     await feed;
     expect(new Set(items)).to.deep.equal(new Set([live]));
@@ -101,7 +99,8 @@ describe("the shadow of a model", () => {
     );
     host = await opened(place);
     for (let amount = 0; amount < 9; amount++) await ask(host, amount);
-    await settled(host);
+    await until(host, (shadows) => shadows.some(({ digest }) => digest?.code === "budget_exceeded"));
+    await until(host, (shadows) => shadows.every(({ state }) => state === "done"));
     const shadows = await shadowsOf(host);
     const codes = shadows.map(({ digest }) => digest?.code);
     expect(codes.filter((code) => code === undefined).length).to.be.within(1, 8);
@@ -118,8 +117,10 @@ describe("the shadow of a model", () => {
     await noteOf(host, live);
     const { run } = await host.runs.fork(live, { after: 1 });
     for await (const _ of host.runs.follow(run));
-    await settled(host);
-    expect(await shadowsOf(host)).to.have.length(1);
+    // Made after all that were chosen before.
+    await noteOf(host, await ask(host, 2));
+    expect((await shadowsOf(host)).map(({ request }) => request.fork?.run)).not.to.include(run);
+    expect(await shadowsOf(host)).to.have.length(2);
   });
 
   it("is left for the next process by one that died, and made once", async () => {
@@ -127,15 +128,11 @@ describe("the shadow of a model", () => {
     withShadow(place, "{ model: demo/a, share: 1 }");
     host = await openHost({ configFile: place.file("venturi.yaml"), env: {}, log: silentLog, shadows: false });
     const live = await ask(host, 1);
-    // As the process that was killed has left it.
-    const due = { run: live, model: "main", at: 0 };
-    await host.journal.keyValues?.put("shadows", { key: `due/${live}`, value: JSON.stringify(due), version: 0 });
     await host.close();
     host = await opened(place);
     const other = await opened(place);
     try {
       expect((await noteOf(host, live)).shadow.scores.exact).to.deep.equal({ score: 1 });
-      await settled(host);
       expect(await shadowsOf(host)).to.have.length(1);
     } finally {
       await other.close();

@@ -76,7 +76,7 @@ describe("how a shadow asks its model", () => {
       try {
         const { run } = await host.runs.start({ agent: "a", input: { text: "hi" } });
         for await (const _ of host.runs.follow(run));
-        while (((await host.journal.keyValues?.list("shadows")) ?? []).length > 0)
+        while (((await host.journal.keyValues?.list("notes")) ?? []).length === 0)
           await new Promise((resolve) => setTimeout(resolve, 5));
         expect(asked).to.deep.equal([
           { model: "a", stream: true },
@@ -84,6 +84,8 @@ describe("how a shadow asks its model", () => {
         ]);
         const [row] = (await host.journal.list({ tenant: shadowTenant })).runs;
         const events = await host.journal.read(row?.run ?? "", 0, 100);
+        expect(events[0]).to.deep.include({ type: "run.started", run: row?.run, fork: { run, after: 1 } });
+        expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index + 1));
         const pieces = events.flatMap((event) => (event.type === "text.delta" ? [event.text] : []));
         expect(pieces.join("")).to.equal("It is sunny.");
         if (!stream) expect(pieces).to.have.length(1);
