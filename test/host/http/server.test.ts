@@ -262,7 +262,7 @@ describe("the server", () => {
     expect(schemas.length).to.be.greaterThan(15);
     const ajv = new Ajv2020({ strict: false });
     const { components } = document;
-    for (const schema of schemas) ajv.compile({ ...schema, components });
+    ajv.compile({ components, allOf: schemas }); // at once: each by itself would compile the components again
     expect(document.paths["/v1/runs"]?.post?.requestBody).to.have.nested.property("content.application/json.schema");
   });
 });

@@ -59,7 +59,7 @@ for (const sandbox of ways) {
       expect(runningWith(`sleep ${nap}`)).to.deep.equal([]);
     });
 
-    const atOnce = isSlow ? 100 : 25;
+    const atOnce = isSlow ? 100 : 12;
     it(`${atOnce} calls cancelled at once leave nothing running`, async () => {
       const tool = await create(`echo started; sleep ${nap}; true`);
       const controller = new AbortController();
