@@ -69,9 +69,10 @@ function* gateway() {
 /** One stream of 55 tokens a second. */
 function* oneStream() {
   const few = ["--streams", "1", "--every", "18", "--chunks", "200", "--repetitions", "3"];
-  const { results } = bench("gateways.mjs", "--subjects", "pass-through,venturi-sqlite", ...few);
-  const { "pass-through": through, "venturi-sqlite": ours } = results;
+  const { results } = bench("gateways.mjs", "--subjects", "pass-through,pass-through-sqlite,venturi-sqlite", ...few);
+  const { "pass-through": through, "pass-through-sqlite": durable, "venturi-sqlite": ours } = results;
   yield ["one stream, SQLite: a token", "×", ours[1].cpu / through[1].cpu];
+  yield ["one stream, SQLite, beside one that stores it", "×", ours[1].cpu / durable[1].cpu];
   yield ["one stream, SQLite: a token's processor time", "ms", ours[1].cpu / 1000, 0.3];
 }
 
@@ -88,6 +89,9 @@ function* processes() {
   const load = ["--streams", "200", "--every", "100", "--repetitions", "1"];
   const { results } = bench("gateways.mjs", "--subjects", "venturi-all,venturi-4", ...load);
   yield ["four processes against one", "×", results["venturi-4"][200].cpu / results["venturi-all"][200].cpu, 1.3];
+  const quarter = bench("gateways.mjs", "--subjects", "pass-through", ...load.with(1, "50,200"));
+  const { 50: few, 200: all } = quarter.results["pass-through"];
+  yield ["… a pass-through with a quarter of the streams", "×", few.cpu / all.cpu];
 }
 
 /** 1000 streams: how much later than a pass-through. */

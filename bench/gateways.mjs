@@ -38,7 +38,8 @@ process.on("exit", () => {
 
 const sqlite = `{ type: sqlite, path: ${join(folder, "gateway.db")} }`;
 const subjects = {
-  "pass-through": passThrough,
+  "pass-through": () => passThrough("./proxy.mjs"),
+  "pass-through-sqlite": () => passThrough("./durable-proxy.mjs", join(folder, "chunks.db")),
   venturi: () => venturi({ telemetry: "off", journal: "{ type: memory }" }),
   "venturi-all": () => venturi({ telemetry: "{ chunks: spans }", journal: sqlite }),
   "venturi-sqlite": () => venturi({ telemetry: "off", journal: sqlite }),
@@ -142,8 +143,8 @@ function stream(url, headers, name) {
   });
 }
 
-async function passThrough() {
-  const child = fork(new URL("./proxy.mjs", import.meta.url), [baseURL]);
+async function passThrough(file, ...more) {
+  const child = fork(new URL(file, import.meta.url), [baseURL, ...more], { execArgv: ["--no-warnings"] });
   children.push(child);
   const [port] = await once(child, "message");
   return { url: `http://127.0.0.1:${port}`, child };
