@@ -77,7 +77,7 @@ export function refuseCrashing(run: string, { lost, blamed }: Attempts): void {
 const crashed = (message: string): VenturiError =>
   new VenturiError("worker.execute", "worker_crashed", `${message}; see what the processes logged last`);
 
-const ordinal = (count: number): string => (count === 2 ? "second" : `${count}th`);
+const ordinal = (count: number): string => ["second", "third"][count - 2] ?? `${count}th`;
 
 /** The innermost stack frame with a file position, without folders: callers see it. */
 function placeIn(stack: string | undefined): string | undefined {
