@@ -1,8 +1,10 @@
-// What each trick of the hot path gains: CPU time by turns with it and without it, median. node --expose-gc bench/tricks.mjs [--turns 9]
+// What each trick gains, by turns with it and without it, median. node --expose-gc bench/tricks.mjs [--turns 9]
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
+import { flatten } from "../dist/src/core/values/flat-text.js";
 import { forgetKept } from "../dist/src/core/values/keep-one.js";
+import { LongStrings } from "../dist/src/host/http/long-strings.js";
 import { RepeatedJson, varying } from "../dist/src/provider/fast-json/repeated-json.js";
 import adapter from "./adapter.mjs";
 
@@ -10,6 +12,8 @@ const turns = Number(parseArgs({ options: { turns: { type: "string", default: "9
 
 await keptInstances();
 await templates();
+await longStrings();
+await flatTexts();
 process.exit(0);
 
 /** keepOne: three runs after a collection, with one object of each class kept and with none. */
@@ -49,6 +53,45 @@ async function templates() {
       for (const text of texts) json.parse(text);
     }),
   );
+}
+
+/** LongStrings: the longest turn that a body of 20 MiB takes, in pieces of 64 KiB as they come. */
+async function longStrings() {
+  const body = Buffer.from(JSON.stringify({ agent: "a", input: "x\\n".repeat(7 * 1024 * 1024) }));
+  const pieces = [];
+  for (let at = 0; at < body.length; at += 65_536) pieces.push(body.subarray(at, at + 65_536));
+  await byTurns(["LongStrings: the longest turn for a body of 20 MiB", "ms"], (taken) => {
+    const strings = new LongStrings();
+    const whole = [];
+    let longest = 0;
+    const turn = (work) => {
+      const start = performance.now();
+      work();
+      longest = Math.max(longest, performance.now() - start);
+    };
+    for (const piece of pieces) turn(() => (taken ? strings.push(piece) : whole.push(piece)));
+    turn(() => (taken ? strings.restore(JSON.parse(strings.end())) : JSON.parse(Buffer.concat(whole).toString())));
+    return longest;
+  });
+}
+
+/** flatten: the heap that answers of 20,000 tokens take while they grow. */
+async function flatTexts() {
+  await byTurns(["flatten: the heap of ten answers of 20,000 tokens", "MB"], (flat) => {
+    globalThis.gc();
+    const before = process.memoryUsage().heapUsed;
+    const texts = Array.from({ length: 10 }, () => "");
+    const next = texts.map(() => 0);
+    for (let token = 0; token < 20_000; token++) {
+      for (let n = 0; n < texts.length; n++) {
+        texts[n] += ` w${token % 997}`;
+        if (flat && texts[n].length > next[n]) next[n] = flatten(texts[n]);
+      }
+    }
+    globalThis.gc();
+    const held = process.memoryUsage().heapUsed - before;
+    return texts.length === 10 ? held / 1e6 : 0;
+  });
 }
 
 async function byTurns([name, unit], measure) {

@@ -12,7 +12,7 @@ interface Written {
 
 /**
  * Metrics as text: Prometheus format 0.0.4, or OpenMetrics 1.0, which has exemplars. Names end with their unit, as the collector's exporter
- * writes them, so that dashboards fit both.
+ * writes them, so that dashboards fit both. The SDK's serializer writes no exemplars.
  */
 export function exposition({ resourceMetrics }: CollectionResult, format: Format): string {
   const families = new Map<string, Written>();
