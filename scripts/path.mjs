@@ -96,10 +96,13 @@ async function textDelta() {
   };
   for (let warm = 0; warm < 20; warm++) await send(`warm ${warm}`);
   const samples = [];
-  for (let sample = 0; sample < 10; sample++) {
+  for (let tries = 0; samples.length < 10 && tries < 200; tries++) {
     await covered();
-    await send(`sample ${sample}`);
-    samples.push(await covered());
+    await send(`sample ${tries}`);
+    const path = await covered();
+    // On a busy machine the watch over the event loop finds stalls; such a sample shows what they cause.
+    const isStalled = [...path.values()].some(({ file }) => file === "src/host/system/event-loop-watch.ts");
+    if (!isStalled) samples.push(path);
   }
   await end();
   const [first, ...others] = samples;
