@@ -102,16 +102,6 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
     from: "currentScope()?.waitForJournal?.()",
     to: "undefined",
   },
-  "appends are sent without events": {
-    file: "src/journal/run-log.js",
-    from: "if (this.#buffer.length > 0 || this.#parking !== undefined)",
-    to: "if (true)",
-  },
-  "an execution begins after it has lost its lease": {
-    file: "src/journal/worker.js",
-    from: "controller.signal.throwIfAborted();",
-    to: "",
-  },
   "a question that was answered is asked again": {
     file: "src/agent/tools/approvals.js",
     from: "if (!questions.has(asked.call))",
