@@ -3,6 +3,7 @@ import { silentLog } from "../../../src/core/ports/log.ts";
 import { shadowTenant } from "../../../src/core/run/shadow.ts";
 import type { ShadowNote } from "../../../src/evals/shadow-note.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
+import { keyedRunId } from "../../../src/host/runs/run-id.ts";
 import { isSampled } from "../../../src/host/shadow/shadows.ts";
 import { notesOf } from "../../../src/journal/notes.ts";
 import { Place } from "../../evals/place.ts";
@@ -137,6 +138,26 @@ describe("the shadow of a model", () => {
     } finally {
       await other.close();
     }
+  });
+
+  it("is finished by the next process, and not begun again, if one died in the middle of it", async () => {
+    place = new Place(3);
+    withShadow(place, "{ model: demo/a, share: 1 }");
+    host = await openHost({ configFile: place.file("venturi.yaml"), env: {}, log: silentLog, shadows: false });
+    const live = await ask(host, 1);
+    // As the killed process has left it: stored without events.
+    const { request } = await host.runs.get(live);
+    const fork = { run: live, after: 1, tools: "recorded", unanswered: "fail" } as const;
+    const run = keyedRunId(shadowTenant, `shadow:${live}:${live}:1`);
+    const shadow = { ...request, shadow: "main", fork };
+    await host.journal.enqueue({ run, tenant: shadowTenant, session: undefined, request: shadow });
+    await host.close();
+    host = await opened(place);
+    expect((await noteOf(host, live)).shadow).to.include({ run, ok: true });
+    expect((await shadowsOf(host)).map((row) => row.run)).to.deep.equal([run]);
+    const [first] = await host.journal.read(run, 0, 1);
+    expect(first).to.deep.include({ type: "run.started", fork: { run: live, after: 1 } });
+    expect(place.orders).to.equal(1);
   });
 
   it("is drawn by the run's id: the same everywhere, and its share of runs", () => {
