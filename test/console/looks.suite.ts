@@ -80,6 +80,23 @@ describe("what a screenshot of the console shows", function () {
     expect(await seen(".filters .chip")).to.equal(true);
   });
 
+  it("why is told whole on a wide screen, and on a phone once it is asked for", async () => {
+    const told = async (page: Page) => {
+      await page.waitForSelector(".why .sentence");
+      return await page.evaluate<number>(
+        `[...document.querySelectorAll(".why > :not(.tag, .narrow-only)")].filter((each) => each.checkVisibility()).length`,
+      );
+    };
+    const wide = await open(`runs/${runs.retracted}`);
+    const all = await told(wide);
+    expect(all).to.be.greaterThan(1);
+    expect(await wide.locator(".why .narrow-only").isVisible()).to.equal(false);
+    const narrow = await open(`runs/${runs.retracted}`, phone);
+    expect(await told(narrow)).to.equal(1);
+    await narrow.click(".why .narrow-only");
+    expect(await told(narrow)).to.equal(all);
+  });
+
   it("a moment of the past shows what was spent by then", async () => {
     const costAt = async (query: string) => {
       const page = await open(`runs/${runs.done}${query}`);
