@@ -64,6 +64,8 @@ interface Chosen {
  */
 export class Shadows implements RunWatcher {
   readonly #parts: ShadowParts;
+  /** Runs executing here that are no shadows. */
+  readonly #live = new Set<string>();
   /** Chosen runs executing here. */
   readonly #chosen = new Map<string, Chosen>();
   readonly #waiting = new Map<string, Chosen>();
@@ -88,6 +90,7 @@ export class Shadows implements RunWatcher {
   began(claim: Claim, history: readonly RunEvent[]): ((step: RunEvent) => void) | undefined {
     const { tenant, request, ownership, unreadable } = claim;
     const { run } = ownership;
+    if (request.shadow === undefined) this.#live.add(run);
     const model = unreadable === undefined && this.#isKept ? this.#modelOf({ tenant, request, run }) : undefined;
     if (model === undefined) return undefined;
     const steps = new Steps(this.#memory, ownership.epoch, history);
@@ -100,6 +103,7 @@ export class Shadows implements RunWatcher {
   left(run: string): void {
     const chosen = this.#chosen.get(run);
     this.#chosen.delete(run);
+    this.#live.delete(run);
     if (chosen !== undefined) this.#wait(run, chosen);
     this.#plan();
   }
@@ -138,8 +142,7 @@ export class Shadows implements RunWatcher {
   /** Starts when several wait, the process has nothing else to do, or one has waited long enough. */
   #plan(): void {
     if (this.#waiting.size === 0 || this.#working !== undefined || this.#stopping.signal.aborted) return;
-    // A run that just ended still counts as active.
-    if (this.#waiting.size >= together || this.#parts.active() <= 1) return this.#work();
+    if (this.#waiting.size >= together || this.#live.size === 0) return this.#work();
     this.#stopWaiting ??= this.#parts.clock.after(patience, () => this.#work());
   }
 

@@ -66,6 +66,9 @@ describe("shadows while live runs are active", () => {
       await slow;
       await notes(17);
       expect(asked.filter((name) => name === "other")).to.have.length(17);
+      // The last of them end while a batch is under way.
+      await Promise.all(Array.from({ length: 20 }, () => ask("a")));
+      await notes(37);
     } finally {
       await host.close();
       server.close();
