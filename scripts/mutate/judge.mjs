@@ -72,7 +72,7 @@ export class Judge {
       if (tests.length === 0) return undefined;
       const reply = await this.#run(mutant, tests, runner);
       // What an earlier mutant left behind may have ended the process: tried again in a new one.
-      if (!reply && tries === 0) continue;
+      if (!reply && tries === 0 && !runner.wasFresh) continue;
       if (!reply) return { status: "timeout", by: tests[0].id };
       if (!reply.failure) return undefined;
       const test = tests.find(({ title }) => title === reply.failure.title) ?? tests[0];
@@ -155,7 +155,7 @@ export class Judge {
 const none = { id: undefined };
 
 /** Loading a file may take seconds. */
-const patienceFor = (tests) => 20_000 + tests.reduce((sum, { duration }) => sum + 5 * Math.max(0, duration), 0);
+const patienceFor = (tests) => 6_000 + tests.reduce((sum, { duration }) => sum + 2 * Math.max(0, duration), 0);
 
 /** Titles with the time each may take, by file, in the order of `tests`. */
 function byFile(tests) {

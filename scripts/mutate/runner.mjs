@@ -8,6 +8,8 @@ export class Runner {
   #root;
   #dry;
   #worker;
+  /** Whether the last question was the first one of its process. */
+  wasFresh = true;
 
   /** `dry`: to find out what tests reach. */
   constructor(root, { dry = false } = {}) {
@@ -17,6 +19,7 @@ export class Runner {
 
   /** What the worker replies, or `undefined` when it ended or was ended after `patience` ms of its own time. */
   async ask(message, patience) {
+    this.wasFresh = this.#worker === undefined;
     try {
       this.#worker ??= await this.#start();
     } catch {
