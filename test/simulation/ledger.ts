@@ -85,6 +85,8 @@ export class Ledger {
     const say = (what: string) => this.#engine.world.violated(`${run}: consult (${call}) ${what}`);
     const events = this.#engine.events.get(run) ?? [];
     const said = events.find((event) => event.type === "question.answered" && event.call === `${call}.many`);
+    // A call that is over, because its generation failed or its run ended, is left with a refusal that nobody stores.
+    if (said === undefined && !approved) return;
     if (said?.type !== "question.answered") return say("is told an answer that is not stored");
     if (said.answered !== approved || said.answer !== answer) say(`is told ${answer}, and ${said.answer} is stored`);
     if (approved && !this.#answers.has(String(answer))) say(`is told ${answer}, which nobody said`);
