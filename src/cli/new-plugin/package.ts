@@ -34,7 +34,7 @@ function packageFiles(name: string, kind: PluginKind): PluginFiles {
     version: "0.1.0",
     type: "module",
     exports: "./dist/index.js",
-    scripts: { build: "tsc", test: "tsc && mocha 'dist/**/*.test.js'" },
+    scripts: { build: "tsc", test: "tsc && mocha --timeout 60000 'dist/**/*.test.js'" },
     peerDependencies: { venturi: `^${version}`, zod: `^${dependencies.zod}` },
     devDependencies: {
       "@types/mocha": devDependencies["@types/mocha"],

@@ -23,15 +23,16 @@ function timedApart(port: object, isTimed: (name: PropertyKey) => boolean): obje
   const before = known.get(port);
   if (before !== undefined) return before;
   const operations = new Map<PropertyKey, unknown>();
-  const made = new Proxy(port, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
+  // Not of the port itself: a proxy may answer with nothing but the values of properties that are read-only.
+  const made = new Proxy(Object.create(port) as object, {
+    get(_, name) {
+      const value: unknown = Reflect.get(port, name, port);
       // Its key values and blobs.
       if (typeof value === "object" && value !== null && isTimed(name)) return timedApart(value, isTimed);
       if (typeof value !== "function") return value;
       let operation = operations.get(name);
       if (operation === undefined) {
-        const call = (...given: unknown[]): unknown => Reflect.apply(value, target, given);
+        const call = (...given: unknown[]): unknown => Reflect.apply(value, port, given);
         operation = isTimed(name) ? (...given: unknown[]) => timed(call(...given)) : call;
         operations.set(name, operation);
       }
