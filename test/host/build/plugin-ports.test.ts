@@ -113,6 +113,11 @@ describe("the time that a plugin waits for the journal", () => {
     expect(asked.outcome).to.contain("plugin_failed");
   });
 
+  it("is taken from a port whose properties are read-only, too", async () => {
+    const port = Object.freeze({ get: async () => "found" });
+    expect(await forPlugins(Runs, port as never).get("r")).to.equal("found");
+  });
+
   it("is taken from the port itself: the same object each time, with all it has", async () => {
     const clock = new VirtualClock();
     const journal = new MemoryJournal({ clock, keep: 10, lease: 1_000 });
