@@ -23,7 +23,7 @@ export const exceptions: readonly Exception[] = [
     why: "templates of the configuration",
   },
   {
-    expression: String.raw`/0+$/`,
+    expression: "/0+$/",
     files: ["src/core/journal/usage-report.ts"],
     kind: { bounded: 40 },
     why: "a number with nine decimals",

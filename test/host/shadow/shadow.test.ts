@@ -105,7 +105,8 @@ describe("the shadow of a model", () => {
     const shadows = await shadowsOf(host);
     const codes = shadows.map(({ digest }) => digest?.code);
     expect(codes.filter((code) => code === undefined).length).to.be.within(1, 8);
-    expect(codes.filter((code) => code === "budget_exceeded")).to.have.length(1);
+    // Those made together may all be refused; none is made after that.
+    expect(codes.filter((code) => code === "budget_exceeded").length).to.be.within(1, 8);
     const spent = shadows.reduce((sum, { digest }) => sum + (digest?.usage.outputTokens ?? 0), 0);
     expect(spent).to.be.at.most(1_150);
   });
