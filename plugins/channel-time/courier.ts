@@ -10,6 +10,8 @@ import { backoff } from "./webhook-options.ts";
 const pause = 200;
 const rest = 1_000;
 const mostHints = 2_000;
+/** How long a stop waits for answers to deliveries on their way, ms. */
+const patience = 2_000;
 
 export interface CourierParts {
   readonly webhook: string;
@@ -34,6 +36,8 @@ export class Courier {
   readonly #retryAt = new Map<string, { readonly due: number; readonly failedAt: number }>();
   readonly #hints = new Set<string>();
   #after: string | undefined;
+  /** Cuts off deliveries that a stop does not wait for any longer. */
+  #cut = new AbortController();
   #wake: () => void = () => {};
 
   constructor(parts: CourierParts) {
@@ -47,6 +51,8 @@ export class Courier {
 
   async drive(signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", () => this.#wake(), { once: true });
+    const cut = new AbortController();
+    this.#cut = cut;
     while (!signal.aborted) {
       try {
         if (!this.#parts.mayDeliver()) {
@@ -63,7 +69,10 @@ export class Courier {
         await this.#sleep(rest);
       }
     }
+    // The answer to what is on its way is kept; without it, the next process would deliver it again.
+    const stop = this.#parts.clock.after(patience, () => cut.abort());
     await Promise.allSettled(this.#busy.values());
+    stop();
   }
 
   /** Keeps this process from working on the lane meanwhile. */
@@ -143,8 +152,9 @@ export class Courier {
     let current: StoredLane | undefined = stored;
     for (const message of next.messages) {
       if (signal.aborted || !this.#parts.mayDeliver() || current === undefined) return;
-      const delivered = await receiver.deliver(message, current.lane, signal);
-      if (signal.aborted) return;
+      const cut = this.#cut.signal;
+      const delivered = await receiver.deliver(message, current.lane, cut);
+      if (cut.aborted && delivered.kind !== "ok") return;
       const { lane }: StoredLane = current;
       if (delivered.kind === "ok") {
         figures.delivered(this.#parts.clock.now());

@@ -167,6 +167,28 @@ budgets: { all: { of: service, tokens: 100, per: month } }`);
     expect(new Set(receiver.taken.map(({ id }) => id)).size).to.equal(runs.length);
   });
 
+  it("keep the answer to a delivery on its way while the service drains", async () => {
+    const yaml = `webhooks: { crm: { url: "${url}", secret: ${secret} } }\njournal: { type: sqlite, path: ./time.db }`;
+    service = await serviceOf(yaml);
+    const draining = Promise.withResolvers<void>();
+    let asked = false;
+    receiver.answer = async () => {
+      asked = true;
+      await draining.promise;
+      return 200;
+    };
+    const runs = [await start()];
+    await until(() => asked);
+    const drained = service.drain();
+    setTimeout(draining.resolve, 300);
+    await drained;
+    const second = await serviceOf(yaml, { folder: service.folder });
+    service = { ...second, folder: service.folder, close: second.close };
+    runs.push(await start());
+    await until(() => receiver.taken.length >= runs.length);
+    expect(receiver.received.map(({ body }) => body.data.run)).to.deep.equal(runs);
+  });
+
   it("are told of by runs that name them, where their host is allowed, and not of other runs", async () => {
     const host = new URL(url).host;
     service = await serviceOf(
