@@ -134,10 +134,10 @@ export function claimCases(bench: JournalBench): void {
     });
 
     it("leaves the runs of a worker that beats, and takes those of one that stopped", async () => {
-      const journal = await bench.open(1_000);
+      const journal = await bench.open(600);
       const { ownership } = await claimed(journal);
       await put(journal, ownership, [text("a")]);
-      for (let n = 0; n < 16; n++) {
+      for (let n = 0; n < 10; n++) {
         await journal.heartbeat("worker-1");
         assert.deepEqual(await journal.claim("worker-2", 10), []);
         await new Promise((resolve) => setTimeout(resolve, 75));
