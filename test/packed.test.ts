@@ -89,7 +89,10 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
       expect(written.exit, written.text).to.equal(0);
       const built = node([join(home, "node_modules/typescript/bin/tsc")], folder);
       expect(built.exit, built.text).to.equal(0);
-      const tested = node([join(home, "node_modules/mocha/bin/mocha.js"), "--timeout", "60000", "dist/**/*.test.js"], folder);
+      const tested = node(
+        [join(home, "node_modules/mocha/bin/mocha.js"), "--timeout", "60000", "dist/**/*.test.js"],
+        folder,
+      );
       expect(tested.exit, tested.text).to.equal(0);
       expect(tested.text)
         .to.match(/[1-9]\d* passing/)
