@@ -4,8 +4,8 @@ import { isReliable, isShort } from "./profile.ts";
 /** Runs that wait to be claimed. Nobody waits longer than what came before explains, whoever else has how many. */
 export class Queue {
   readonly #engine: Engine;
-  /** How many that came later were begun first, by run, oldest first. */
-  readonly #waiting = new Map<string, number>();
+  /** When it came, and how many that came later were begun first, by run, oldest first. */
+  readonly #waiting = new Map<string, { readonly since: number; overtaken: number }>();
   readonly #isWatched: boolean;
 
   constructor(engine: Engine) {
@@ -18,20 +18,24 @@ export class Queue {
   }
 
   entered(run: string): void {
-    if (this.#isWatched) this.#waiting.set(run, 0);
+    if (this.#isWatched) this.#waiting.set(run, { since: this.#engine.world.now, overtaken: 0 });
   }
 
   begun(run: string): void {
     const { world, profile, coverage } = this.#engine;
     if (!this.#isWatched) return;
     const isNew = !this.#waiting.has(run);
-    for (const [other, overtaken] of this.#waiting) {
+    for (const [other, waiting] of this.#waiting) {
       if (other === run) break;
-      this.#waiting.set(other, overtaken + 1);
+      // Runs that came in the same instant have no order, and one that ends in it frees its place before the queue is looked at.
+      if (waiting.since === world.now) continue;
+      waiting.overtaken += 1;
       coverage.count("overtaken in the queue");
       // Each place may be given once to what comes at that moment, before the queue is looked at again.
-      if (overtaken >= profile.workers * profile.activeRuns)
-        world.violated(`${other} waits in the queue while ${overtaken + 1} younger ones were begun, ${run} the last`);
+      if (waiting.overtaken > profile.workers * profile.activeRuns)
+        world.violated(
+          `${other} waits in the queue while ${waiting.overtaken} younger ones were begun, ${run} the last`,
+        );
     }
     if (!isNew) coverage.count("begun from the queue");
     this.#waiting.delete(run);

@@ -231,7 +231,7 @@ describe("a problem of the place where it runs is named, live and afterwards, wi
       for (const { ms } of why.parts) expect(ms).to.be.at.least(0);
     }
     must(await at.why(works), "slow_tool", /the tool slow ran/);
-    must(await at.why(asks), "waited_for_person", /anyone allowed it/);
+    must(await at.why(asks), "waited_for_person", /somebody allowed it/);
   });
 
   it("a budget that is used up, and a hook that refuses: which", async () => {

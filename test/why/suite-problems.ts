@@ -179,7 +179,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
     process.kill(at.pid, "SIGHUP");
     await at.ended(run);
     const why = await sameTimes(at, run);
-    expect(why.summary).to.match(/waited for approval of paid; anyone allowed it/);
+    expect(why.summary).to.match(/waited for approval of paid; somebody allowed it/);
   });
 
   it("a clock that is set forward by an hour: nobody waited for an hour", async () => {
@@ -202,7 +202,7 @@ describe("a problem planted in a whole service is named, live and afterwards", f
       await at.ended(run);
       expect((await at.why(run)).ms, JSON.stringify(await at.why(run))).to.be.below(30_000);
     }
-    must(await at.why(asks), "waited_for_person", /anyone allowed it/);
+    must(await at.why(asks), "waited_for_person", /somebody allowed it/);
     must(await at.why(queued), "queued", /an earlier run of its session/);
   });
 

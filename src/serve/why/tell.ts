@@ -1,6 +1,6 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import { idle, isIdle } from "../../core/ports/stalls.ts";
-import { byWhom } from "../../core/run/by-whom.ts";
+import { byWhom, whoIn } from "../../core/run/by-whom.ts";
 import { outcomeOf } from "../../core/run/events.ts";
 import type { FoldedAttempt } from "../../core/run/run-fold.ts";
 import type { TimePart } from "../../core/run/time-parts.ts";
@@ -227,7 +227,7 @@ function waited(questions: readonly QuestionStory[], name: string): string {
   const end =
     answer === undefined
       ? "nobody has answered yet"
-      : `${answer.by ?? "somebody"} ${answer.approved ? (asked[0]?.asks === "answer" ? "answered" : "allowed") : "refused"} it`;
+      : `${whoIn(answer.by) ?? "somebody"} ${answer.approved ? (asked[0]?.asks === "answer" ? "answered" : "allowed") : "refused"} it`;
   return `the run waited for ${asks}; ${end}`;
 }
 
@@ -250,7 +250,7 @@ function mishaps(story: Story, parts: readonly TimePart[]): string[] {
   for (const { name, answer } of story.asked) {
     if (answer?.approved === false && !isUnanswered({ answer })) {
       sentences.push(
-        `${answer.by ?? "somebody"} refused ${name}${answer.reason === undefined ? "" : `: ${trim(answer.reason)}`}`,
+        `${whoIn(answer.by) ?? "somebody"} refused ${name}${answer.reason === undefined ? "" : `: ${trim(answer.reason)}`}`,
       );
     }
   }

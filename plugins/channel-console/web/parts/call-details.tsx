@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { isRefusal } from "venturi/internal/fold";
+import { isRefusal, whoIn } from "venturi/internal/fold";
 import { argumentsOf, type Call, editedOf, outputOf } from "../fold/view.ts";
 import { to } from "../state/router.ts";
 import { printable } from "../text/printable.ts";
@@ -86,7 +86,7 @@ function Answered({ call, question }: { call: Call; question: NonNullable<Call["
           ["asked", clockTime(asked.at)],
           ["why", asked.type === "approval.requested" ? asked.reason : undefined],
           ["answer", answered === undefined ? "waiting" : said],
-          ["by", answered?.by],
+          ["by", whoIn(answered?.by)],
           ["reason", answered?.reason],
           ["waited", answered === undefined ? undefined : duration(answered.at - asked.at)],
         ]}
