@@ -17,9 +17,12 @@ export class Answers {
     const { world, profile } = this.#engine;
     if (kind === "approve") this.#answered.set(`${run} ${body.call ?? ""}`, world.now);
     if (kind !== "cancel" || !isPlain(profile)) return;
+    const cancelledAt = world.now;
     world.later(undefined, "a cancel has had its time", 5_000 + 20 * profile.delay, () => {
-      const ended = this.#engine.isEnded(run) || this.#engine.ownerOf(run) === undefined;
-      if (!ended) world.violated(`${run}: a cancel has no effect`);
+      const owner = this.#engine.ownerOf(run);
+      // With memory for one run, a parked one waits for its turn.
+      const waits = owner === undefined || (isShort(profile) && owner.at < cancelledAt);
+      if (!this.#engine.isEnded(run) && !waits) world.violated(`${run}: a cancel has no effect`);
     });
   }
 

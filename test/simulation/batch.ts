@@ -89,7 +89,9 @@ export async function runPart({ from, seeds, store, twice, stopAtFirst }: Batch)
     coverage.add(one.coverage.counts);
     const [violation] = one.violations;
     if (violation !== undefined) sum.failed.push({ seed, violation });
-    if (twice && (await history(Decisions.seeded(seed), { trace: true, store })).hash() !== one.hash())
+    // At once: processes of a history that is over may still stop.
+    const hash = twice ? one.hash() : "";
+    if (twice && (await history(Decisions.seeded(seed), { trace: true, store })).hash() !== hash)
       sum.unequal.push(seed);
     if (sum.failed.length >= (stopAtFirst ? 1 : mostFailed)) break;
   }
