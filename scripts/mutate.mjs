@@ -38,18 +38,19 @@ const jobs = Number(options.jobs);
 const root = ".stryker/sandbox";
 /** Tests of these rooms, and of whole services in one process. The rest of `npm test` starts programs or does not reach them. */
 const tests = [
-  "dist/test/{agent,gateway,journal,library,provider}/**/*.test.js",
-  "dist/test/host/{api,http,money,runs}/**/*.test.js",
-  "dist/test/host/{called-agents,debug-lines,open,operators,questions-everywhere,service,tenants,whole}.test.js",
+  "dist/test/{agent,attachments,doors,gateway,journal,library,provider,serve,telemetry}/**/*.test.js",
+  "dist/test/client/{client,feed}.test.js",
+  "dist/test/host/{api,http,money,recordings,runs,shadow}/**/*.test.js",
+  "dist/test/host/{audit,called-agents,debug-lines,open,operators,questions-everywhere,service,tenants,whole}.test.js",
   "dist/test/plugins/{channels,hostile,overloaded,rejected-arguments,tools,unnoticed}.test.js",
-  "dist/test/plugins/{a2a,agent,ask,calculator,channel-http,clock,files,http,later,mcp,memory,module,recall,recall-memory,remember,shell}/*.test.js",
-  "dist/test/telemetry/{content,exits,metrics,redact,routes,spans}.test.js",
+  "dist/test/plugins/{a2a,agent,ask,calculator,channel-*,clock,files,http,later,mcp,memory,module,recall,recall-memory,remember,shell}/*.test.js",
+  "dist/test/why/{strange-answers,why}.test.js",
 ];
 /** Tests of many seconds each, those that start programs, and those that only take bytes apart. */
 const left = new RegExp(
   [
-    "clock-jumps|agent-contract|library/(entry|restart|types)|tasks-killed|shell/processes|property|growing-texts|sweep",
-    "recall/recall|(approval|cancel)-elsewhere|api/(datasets|events|feedback|pause|search|service)|http/loading|restart|killed",
+    "clock-jumps|agent-contract|library/(entry|restart|types)|shell/processes|property|growing-texts|sweep|registered",
+    "restart|kill|stdio|process-stalls|ribbon-timing|webhooks",
   ].join("|"),
 );
 

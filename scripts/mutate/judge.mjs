@@ -75,7 +75,7 @@ export class Judge {
       if (!reply && tries === 0 && !runner.wasFresh) continue;
       if (!reply) return { status: "timeout", by: tests[0].id };
       if (!reply.failure) return undefined;
-      const test = tests.find(({ title }) => title === reply.failure.title) ?? tests[0];
+      const test = failedOf(tests, reply.failure);
       if (await this.#isToBlame(mutant, { test, ...reply.failure }, runner)) {
         this.#credit(mutant, test);
         return { status: reply.failure.timeout ? "timeout" : "killed", by: test.id, error: reply.failure.error };
@@ -91,7 +91,7 @@ export class Judge {
       const reply = await this.#run(one, [test], runner);
       return reply === undefined || reply.failure !== undefined;
     };
-    const waits = test.duration > 100;
+    const waits = test.duration + hookTime(test) > 100;
     if (waits && !timeout && !(await fails(mutant))) return false;
     // Timers and sockets of tests that hung pile up.
     if (timeout && ++this.#hangs % 20 === 0) await runner.stop();
@@ -108,7 +108,7 @@ export class Judge {
     const message = { mutant: mutant.id, hitLimit: 1e6, files: byFile(tests) };
     const reply = await runner.askFresh(message, patienceFor(tests));
     if (reply && !reply.failure) return undefined;
-    const test = tests.find(({ title }) => title === reply?.failure.title) ?? tests[0];
+    const test = failedOf(tests, reply?.failure);
     return { status: reply && !reply.failure.timeout ? "killed" : "timeout", by: test.id, error: reply?.failure.error };
   }
 
@@ -124,17 +124,26 @@ export class Judge {
 
   #quickest(tests, { file }, budget) {
     const words = file.split(/[/.]/).slice(2, -1);
-    const rank = ({ id, file: place, duration, reaches }) => {
+    // Hooks of a suite are shared by those of its tests that reach the mutant.
+    const sharers = new Map();
+    for (const { hooks } of tests) for (const [suite] of hooks) sharers.set(suite, 1 + (sharers.get(suite) ?? 0));
+    const rankOf = ({ id, file: place, duration, hooks, reaches }) => {
       const kills = this.#kills.get(`${file} ${id}`) ?? 0;
       const named = words.some((word) => basename(place).includes(word));
-      return ((duration + 2) * (1 + reaches / 100)) / (1 + 10 * kills) / (named ? 5 : 1);
+      const shared = hooks.reduce((sum, [suite, time]) => sum + time / sharers.get(suite), 0);
+      return ((duration + shared + 2) * (1 + reaches / 100)) / (1 + 10 * kills) / (named ? 5 : 1);
     };
+    const ranks = new Map(tests.map((test) => [test, rankOf(test)]));
     const chosen = [];
+    const opened = new Set();
     let time = 0;
-    for (const test of tests.toSorted((a, b) => rank(a) - rank(b))) {
-      time += test.duration + 2;
-      if (chosen.length > 0 && (time > budget || chosen.length === mostTests)) break;
+    for (const test of tests.toSorted((a, b) => ranks.get(a) - ranks.get(b))) {
+      const more = test.duration + 2 + hookTime(test, opened);
+      if (chosen.length > 0 && time + more > budget) continue; // a quicker one may still fit
+      for (const [suite] of test.hooks) opened.add(suite);
+      time += more;
       chosen.push(test);
+      if (chosen.length === mostTests) break;
     }
     return chosen;
   }
@@ -152,17 +161,33 @@ export class Judge {
   }
 }
 
+/** A hook that serves a whole file has no test of its own. */
+const failedOf = (tests, failure) =>
+  tests.find(({ title }) => title === failure?.title) ?? tests.find(({ file }) => file === failure?.file) ?? tests[0];
+
 const none = { id: undefined };
 
 /** Loading a file may take seconds. */
-const patienceFor = (tests) => 6_000 + tests.reduce((sum, { duration }) => sum + 2 * Math.max(0, duration), 0);
+function patienceFor(tests) {
+  const opened = new Set();
+  let time = 0;
+  for (const test of tests) {
+    time += test.duration + hookTime(test, opened);
+    for (const [suite] of test.hooks) opened.add(suite);
+  }
+  return 6_000 + 2 * time;
+}
+
+/** What hooks take that no test before it has run. */
+const hookTime = ({ hooks }, opened = new Set()) =>
+  hooks.reduce((sum, [suite, time]) => sum + (opened.has(suite) ? 0 : time), 0);
 
 /** Titles with the time each may take, by file, in the order of `tests`. */
 function byFile(tests) {
   const files = new Map();
   for (const { file, title, duration } of tests) {
     if (!files.has(file)) files.set(file, new Map());
-    files.get(file).set(title, 1_500 + 5 * Math.max(0, duration));
+    files.get(file).set(title, 1_500 + 5 * duration);
   }
   return files;
 }

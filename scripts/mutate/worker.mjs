@@ -37,11 +37,12 @@ async function loadMutated() {
 /** Minutes, with every byte counted; or a database server of its own. */
 const tooSlow = /held one huge event .*json-array|postgres/i;
 
-/** All tests of a file, and what each reaches. */
+/** All tests of a file, what each reaches, and the time of it and of the hooks of its suites. */
 async function dryRun(file) {
   const mocha = await load(file);
   const statics = Object.keys(switches.mutantCoverage.static);
   const tests = [];
+  const hooks = {};
   let began;
   mocha.options.grep = { test: (title) => !tooSlow.test(title) };
   await run(mocha, (runner) => {
@@ -58,7 +59,17 @@ async function dryRun(file) {
     });
     runner.on("test end", (test) => {
       inSuite(test.parent);
-      tests.push([test, Math.max(1, ownTime() - began)]);
+      tests.push({ test, duration: ownTime() - began });
+    });
+    // Those before each test are in its time.
+    let hookBegan;
+    runner.on("hook", () => {
+      hookBegan = ownTime();
+    });
+    runner.on("hook end", ({ title, parent }) => {
+      const time = ownTime() - hookBegan;
+      if (title.includes("after each")) tests.at(-1).duration += time;
+      if (title.includes(" all")) hooks[parent.fullTitle()] = (hooks[parent.fullTitle()] ?? 0) + time;
     });
   });
   switches.currentTestId = undefined;
@@ -66,11 +77,15 @@ async function dryRun(file) {
   switches.mutantCoverage.perTest = {};
   return {
     statics,
-    tests: tests.map(([test, duration]) => ({
+    tests: tests.map(({ test, duration }) => ({
       title: test.fullTitle(),
       file,
       state: test.state,
-      duration: Math.round(duration),
+      duration: Math.max(1, Math.round(duration)),
+      // Shared by the tests of a suite.
+      hooks: suitesOf(test).flatMap((title) =>
+        hooks[title] > 1 ? [[`${file} ${title}`, Math.round(hooks[title])]] : [],
+      ),
       hits: Object.assign(
         {},
         ...suitesOf(test).map((title) => perTest[`suite ${title}`]),
