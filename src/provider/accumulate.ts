@@ -152,7 +152,6 @@ class Call implements OpenCall {
 
   /** A sealed call may be sent again, also with other whitespace. Nothing may be appended, and final text may not change. */
   contradicts({ arguments: piece, replace }: ToolCallDelta): boolean {
-    if (this.settled === 0 && !this.sealed) return false;
     if (piece === undefined || piece === this.text) return false;
     if (replace !== true) return this.sealed && piece.trim() !== "";
     if (!this.sealed) return !piece.startsWith(this.text.slice(0, this.settled));

@@ -6,7 +6,6 @@ import { asList, asRecord } from "./fast-json/wire-json.ts";
  */
 export function isStrictSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrictSchema);
-  if (typeof schema !== "object" || schema === null) return true;
   const { properties, required, additionalProperties, ...rest } = asRecord(schema);
   if (properties !== undefined || rest.type === "object") {
     const needed = new Set(asList(required));

@@ -24,11 +24,10 @@ export function prefaced(messages: readonly Message[], keeps: (index: number) =>
       if (part.type === "tool_call") open.add(part.call);
       else if (part.type === "tool_result") open.delete(part.call);
     }
-    const isSystem = message.role === "system" && !keeps(index);
-    if (isSystem && open.size > 0) waiting.push(asUserTurn(message));
+    if (message.role === "system" && !keeps(index)) waiting.push(asUserTurn(message));
     else {
       if (message.role !== "tool") turns.push(...waiting.splice(0));
-      turns.push(isSystem ? asUserTurn(message) : message);
+      turns.push(message);
       if (open.size === 0) turns.push(...waiting.splice(0));
     }
   }
