@@ -50,7 +50,7 @@ const tests = [
 const left = new RegExp(
   [
     "clock-jumps|agent-contract|library/(entry|restart|types)|shell/processes|property|growing-texts|sweep|registered",
-    "restart|kill|stdio|process-stalls|ribbon-timing|webhooks",
+    "restart|kill|stdio|approval-elsewhere|process-stalls|ribbon-timing|webhooks",
   ].join("|"),
 );
 

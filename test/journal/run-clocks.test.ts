@@ -15,6 +15,8 @@ describe("the clock of a run", () => {
     expect(clocks.follow("ahead", 500)).to.equal(1_000);
     monotonic = 10;
     expect([clocks.now("behind"), clocks.now("ahead")]).to.deep.equal([5_010, 1_010]);
+    expect(clocks.follow("later", 2_000)).to.equal(1_990);
+    expect([clocks.now("later"), clocks.now("unknown")]).to.deep.equal([2_000, 1_010]);
   });
 
   it("does not go back when a process takes it over whose clock is an hour behind", async () => {

@@ -1,12 +1,19 @@
 // Small changes of what reads providers that no other test noticed: each was found by `npm run mutate`.
+import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { ToolCallDelta } from "../../src/core/model/deltas.ts";
 import type { Message } from "../../src/core/model/messages.ts";
 import type { Frame, Wire } from "../../src/core/ports/plugin.ts";
 import { Accumulator } from "../../src/provider/accumulate.ts";
 import { ToldFields } from "../../src/provider/answer-fields.ts";
+import { deltasOf } from "../../src/provider/deltas-of.ts";
+import { placeOf } from "../../src/provider/egress/addresses.ts";
 import { RepeatedJson, varying } from "../../src/provider/fast-json/repeated-json.ts";
 import { framesOf } from "../../src/provider/frames/framing.ts";
+import { Deadlines } from "../../src/provider/http/deadlines.ts";
 import { retryHints } from "../../src/provider/http/response-error.ts";
+import { explained } from "../../src/provider/http/strange-answer.ts";
 import { isStrictSchema } from "../../src/provider/strict-schema.ts";
 import { hasLateSystem, prefaced } from "../../src/provider/system-place.ts";
 
@@ -48,6 +55,102 @@ describe("the arguments of a call", () => {
     accumulator.push({ type: "tool_call", index: 0, id: "c", name: "look", arguments: " \n ", sealed: true });
     expect(accumulator.finish("tool_calls")[0]?.result()).to.deep.equal({ ok: true, arguments: {} });
   });
+
+  it("may be repeated once they are final, and nothing may follow them but blanks", () => {
+    const again = (piece: Partial<ToolCallDelta>) => {
+      const accumulator = new Accumulator();
+      accumulator.push({ type: "tool_call", index: 0, id: "c", name: "look", arguments: '{"a":1}', sealed: true });
+      return accumulator.push({ type: "tool_call", index: 0, ...piece }).contradicted;
+    };
+    for (const text of ["", " ", "\n"]) expect(again({ arguments: text }), JSON.stringify(text)).to.equal(false);
+    expect([again({}), again({ arguments: '{"a":1}' }), again({ arguments: "x" })]).to.deep.equal([false, false, true]);
+    expect(again({ arguments: '{ "a": 1 }', replace: true })).to.equal(false);
+    expect(again({ arguments: '{"a":2}', replace: true })).to.equal(true);
+    const open = new Accumulator();
+    open.push({ type: "tool_call", index: 0, id: "c", name: "look", arguments: '{"a":' });
+    expect(open.push({ type: "tool_call", index: 0, arguments: "1}" }).contradicted).to.equal(false);
+  });
+
+  it("of several calls stay apart when a whole answer becomes deltas", () => {
+    const call = (name: string) => ({ type: "tool_call" as const, call: name, name, arguments: { of: name } });
+    const parts = [{ type: "reasoning" as const, text: "hm" }, call("a"), call("b")];
+    const deltas = deltasOf({ parts, usage: {}, finish: "tool_calls" } as never);
+    const indexes = deltas.flatMap((delta) => (delta.type === "tool_call" ? [[delta.index, delta.id]] : []));
+    expect(indexes).to.deep.equal([
+      [0, "a"],
+      [1, "b"],
+    ]);
+  });
+});
+
+describe("the timeouts of an exchange", () => {
+  const timeouts = { connect: 5, firstChunk: 5, idle: 5, total: 20 };
+  const told: string[] = [];
+  const deadlines = (more: object = {}) =>
+    new Deadlines("provider.stream", { ...timeouts, ...more }, ({ code, details }) =>
+      told.push(`${code} ${details?.timeout}`),
+    );
+  beforeEach(() => {
+    told.length = 0;
+  });
+
+  it("are over once it has stopped, that of its phase and that of all", async () => {
+    const stopped = deadlines();
+    stopped.enter("idle");
+    stopped.stop();
+    deadlines({ connect: 60_000, total: 40 }); // runs out after both
+    while (told.length === 0) await setTimeout(5);
+    expect(told).to.deep.equal(["timeout total"]);
+  });
+
+  it("count from when the server was last heard from", async () => {
+    const heard = performance.now() + 60_000;
+    const quiet = deadlines({ total: 60 });
+    quiet.enter("idle", () => heard);
+    const alone = deadlines({ total: 10_000 });
+    alone.enter("idle", () => performance.now() - 10_000);
+    while (told.length < 2) await setTimeout(5);
+    quiet.stop();
+    alone.stop();
+    expect(told.sort()).to.deep.equal(["idle_timeout idle", "timeout total"]);
+  });
+});
+
+describe("an answer that cannot be read", () => {
+  const error = new VenturiError("provider.stream", "stream_error", "no event", { details: { a: 1 } });
+  const explain = (headers: Record<string, string>, body: string, of = error) =>
+    explained(of, { status: 200, headers } as never, Buffer.from(body));
+
+  it("says what came instead: a page, nothing, something compressed, or how it begins", () => {
+    const details = (headers: Record<string, string>, body: string) => explain(headers, body).details;
+    const type = "application/json";
+    expect(details({ "content-type": type }, "{}")).to.deep.equal({
+      a: 1,
+      status: 200,
+      contentType: type,
+      began: "{}",
+    });
+    expect(details({ "content-type": type, "content-encoding": "identity" }, "{}")).to.include({ began: "{}" });
+    expect(details({ "content-encoding": "gzip" }, "x")).to.include({ malformed: true });
+    expect(details({}, "x")).not.to.have.property("malformed");
+    expect(details({ "content-type": type }, "")).to.include({ empty: true });
+    expect(details({ "content-type": "text/html" }, "<p>")).to.include({ page: true, retry: false });
+    const other = new VenturiError("provider.stream", "rate_limited", "later");
+    expect(explain({}, "", other)).to.equal(other);
+  });
+});
+
+describe("an address of version 4 within one of version 6", () => {
+  it("is judged as itself, however it is written", () => {
+    for (const prefix of ["::ffff:", "::FFFF:", "::ffff:0:"]) {
+      expect(["8.8.8.8", "10.0.0.1", "0.0.0.0"].map((address) => placeOf(prefix + address))).to.deep.equal([
+        "public",
+        "private",
+        placeOf("0.0.0.0"),
+      ]);
+    }
+    expect([placeOf("2606:4700::1111"), placeOf("FE80::1%eth0")]).to.deep.equal(["public", placeOf("fe80::1")]);
+  });
 });
 
 describe("fields that a vendor repeats", () => {
@@ -88,6 +191,7 @@ describe("OpenAI's strict mode", () => {
     expect(isStrictSchema({ type: "array", items: closed({ a: text }, []) })).to.equal(false);
     expect(isStrictSchema({ anyOf: [closed({ a: text }, ["a"]), { type: "null" }] })).to.equal(true);
     expect(isStrictSchema(closed({ a: closed({ b: text }, []) }, ["a"]))).to.equal(false);
+    for (const schema of [null, true, undefined, "x", { default: null }]) expect(isStrictSchema(schema)).to.equal(true);
   });
 });
 
