@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import type { z } from "zod";
+import { z } from "zod";
 import { MemoryJournal } from "../plugins/memory/journal.ts";
 import type { Channel } from "../src/core/ports/channel.ts";
 import { systemClock } from "../src/core/ports/clock.ts";
@@ -11,6 +11,7 @@ import type { EventBody } from "../src/core/run/events.ts";
 import { Admission } from "../src/host/access/admission.ts";
 import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
 import { openServer, type RunningServer } from "../src/host/http/server.ts";
+import type { ServerParts } from "../src/host/http/server-parts.ts";
 import { type ServiceLimits, serviceLimits } from "../src/host/http/service-limits.ts";
 import { HeldMemory } from "../src/host/memory/held-memory.ts";
 import type { Script } from "../src/testing/scripted-run.ts";
@@ -30,6 +31,8 @@ export async function serve(options: {
   settings?: z.input<typeof ServerSettings>;
   limits?: Partial<ServiceLimits>;
   ready?: () => Promise<void>;
+  /** Other parts of the server. */
+  parts?: Partial<ServerParts>;
 }): Promise<TestService> {
   const limits = { ...serviceLimits(LimitSettings.parse({})), ...options.limits };
   const admission = new Admission(limits);
@@ -58,6 +61,7 @@ export async function serve(options: {
     channels,
     log: silentLog,
     version: "0.0.0",
+    ...options.parts,
   });
   return Object.assign(server, { runs, admission, memory, audit });
 }
@@ -79,6 +83,11 @@ async function channel(plugin: AnyPlugin, raw: Record<string, unknown>) {
   const created = await plugin.create(plugin.options.parse(raw), context);
   return { name: plugin.name, channel: created as Channel<FastifyInstance> };
 }
+
+/** A channel with these routes only. */
+export const routes = (mount: Channel<FastifyInstance>["mount"]) => ({
+  plugin: { name: "routes", options: z.object({}), create: async () => ({ mount }) },
+});
 
 export const keyOf = (id: string, secret: string) => ({
   id,
