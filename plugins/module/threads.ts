@@ -44,6 +44,7 @@ export class Threads {
     thread.worker.ref();
     let usable = true;
     try {
+      context.signal.throwIfAborted(); // It may have been cancelled while the thread loaded.
       return await converse(thread, input, context);
     } catch (thrown) {
       if (!(thrown instanceof Gone)) throw thrown;

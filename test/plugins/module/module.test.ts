@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { expect } from "chai";
 import module from "../../../plugins/module/index.ts";
 import type { Tool } from "../../../src/core/ports/tool.ts";
+import { silentToolContext } from "../../../src/testing/tool-call.ts";
 import { callTool, testPluginContext, toolContract } from "../../../src/testing.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "venturi-module-"));
@@ -186,6 +187,57 @@ describe("module", () => {
         .and.to.contain("enough");
       await made.close();
     });
+
+    it("is not called when its call was cancelled while the thread loaded, and the thread serves the next one", async () => {
+      const waits = "new Promise((_, no) => signal.addEventListener('abort', () => no(new Error('told'))))";
+      const made = await isolated("late", `call: ({ wait }, { signal }) => wait ? ${waits} : String(threadId)`);
+      const [busy, early] = [new AbortController(), new AbortController()];
+      const call = ({ signal }: AbortController) =>
+        failureOf(made.call({ wait: true }, { ...silentToolContext(), signal }) as Promise<unknown>);
+      const first = call(busy); // has the thread that is loaded
+      const second = call(early);
+      early.abort(new Error("enough"));
+      expect((await second).message)
+        .to.contain("enough")
+        .and.not.to.contain("told");
+      expect((await callTool(made, {})).output).to.match(/^\d+$/);
+      busy.abort();
+      expect((await first).message).to.contain("told");
+      await made.close();
+    });
+
+    it("that ended within its grace is not charged for it in the next call", async () => {
+      const waits = "new Promise((_, no) => signal.addEventListener('abort', () => no(new Error('told'))))";
+      const rests = "new Promise((yes) => setTimeout(() => yes(String(threadId)), 700))";
+      const made = await isolated("graced", `call: ({ wait }, { signal }) => wait ? ${waits} : ${rests}`);
+      const controller = new AbortController();
+      const cancelled = failureOf(callTool(made, { wait: true }, { signal: controller.signal }));
+      setImmediate(() => controller.abort());
+      expect((await cancelled).message).to.contain("told");
+      expect((await callTool(made, {})).output).to.match(/^\d+$/);
+      await made.close();
+    });
+
+    it("that is closed ends the calls that run", async () => {
+      const made = await isolated("closed", "call: () => new Promise(() => setInterval(() => {}, 1_000))");
+      const called = failureOf(made.call({}, silentToolContext()) as Promise<unknown>);
+      await made.close();
+      expect(await called).to.include({ op: "tool.call", code: "tool_failed" });
+    });
+  });
+
+  it("is checked before it is created: a file or an export that is missing, with the option that names it", async () => {
+    const check = async (options: Record<string, unknown>) =>
+      (await module.check?.(module.options.parse(options), { folder } as never))?.map(({ path }) => path);
+    expect(await check({ path: "good.mjs" })).to.deep.equal([]);
+    expect(await check({ path: "good.mjs", isolate: true })).to.deep.equal([]);
+    expect(await check({ path: "nowhere.mjs", isolate: true })).to.deep.equal([["path"]]);
+    expect(await check({ path: "nowhere.mjs" })).to.deep.equal([["path"]]);
+    expect(await check({ path: "good.mjs", export: "none" })).to.deep.equal([["export"]]);
+    write("empty.mjs", "");
+    expect(await check({ path: "empty.mjs" }), "nobody named an export").to.deep.equal([["path"]]);
+    write("hangs.mjs", "while (true) {}");
+    expect(await check({ path: "hangs.mjs", isolate: true }), "not loaded").to.deep.equal([]);
   });
 
   it("a missing file is reported with its path", async () => {
