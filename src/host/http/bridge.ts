@@ -35,7 +35,7 @@ export function fetchFrom(server: Server, request: Request, path: string): Promi
     });
     const leave = () => sent.destroy();
     if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
+    signal.addEventListener("abort", leave);
     sent.on("close", () => signal.removeEventListener("abort", leave));
     sent.on("response", (response) => resolve(responseOf(response)));
     sent.on("error", (thrown) => {

@@ -37,4 +37,4 @@ export function invalid(part: string, issues: readonly Complaint[]): VenturiErro
   return new VenturiError("request.parse", "invalid_input", message, { details });
 }
 
-const pathOf = (url: string): string => (url.split("?", 1)[0] ?? "").slice(0, 200);
+const pathOf = (url: string): string => url.split("?", 1).join().slice(0, 200);

@@ -49,7 +49,7 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
         if (strings !== undefined) for (const [path, piece] of texts) texts.set(path, strings.restoreText(piece));
         keepExactTexts(request, texts);
       };
-      const body = await read(payload, { announced, charge, limits, taken });
+      const body = await read(payload, { isSmall: announced > 0 && announced <= small, charge, limits, taken });
       charges.set(request, charge);
       const response = responses.get(request);
       if (response === undefined || response.destroyed) charge.release();
@@ -73,16 +73,16 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
 }
 
 interface Reading {
-  readonly announced: number;
+  /** It was announced as small. */
+  readonly isSmall: boolean;
   readonly charge: Charge;
   readonly limits: ServiceLimits;
   /** The body's text, once known to be valid JSON. */
   taken(text: string, strings?: LongStrings): void;
 }
 
-async function readJson(payload: IncomingMessage, { announced, charge, limits, taken }: Reading): Promise<unknown> {
+async function readJson(payload: IncomingMessage, { isSmall, charge, limits, taken }: Reading): Promise<unknown> {
   const bounds = { depth: limits.depth, size: limits.body };
-  const isSmall = announced > 0 && announced <= small;
   const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
   const tenant = tenantDoing(); // Chunks arrive in the connection's async context, so remember the tenant.
@@ -111,7 +111,7 @@ function* pushed(strings: LongStrings, chunk: Buffer): Generator<void, void> {
   yield strings.push(chunk);
 }
 
-async function readBytes(payload: IncomingMessage, { announced, charge, limits }: Reading): Promise<Buffer> {
+async function readBytes(payload: IncomingMessage, { isSmall, charge, limits }: Reading): Promise<Buffer> {
   const whole: Buffer[] = [];
   let size = 0;
   const take = (chunk: Buffer) => {
@@ -121,7 +121,7 @@ async function readBytes(payload: IncomingMessage, { announced, charge, limits }
     whole.push(chunk);
     return undefined;
   };
-  await eachChunk(payload, take, announced > 0 && announced <= small ? undefined : () => size);
+  await eachChunk(payload, take, isSmall ? undefined : () => size);
   return Buffer.concat(whole);
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Account } from "../../core/ports/held.ts";
+import type { Account, Charge } from "../../core/ports/held.ts";
 import { StallWatch } from "../../serve/stall-watch.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
@@ -26,7 +26,7 @@ export function sendLargeReplies(app: FastifyInstance, { limits, account }: Repl
     if (!isStream && typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
     if (!isStream && payload.length < large) return payload;
     const bytes = isStream ? streamed : Buffer.byteLength(payload);
-    const charge = account(request).charge(bytes, "reply");
+    const charge = chargeFor(account(request), { payload, bytes });
     const { raw } = reply;
     if (raw.destroyed) {
       charge.release();
@@ -41,6 +41,16 @@ export function sendLargeReplies(app: FastifyInstance, { limits, account }: Repl
     reply.header("content-length", bytes);
     return inPieces(typeof payload === "string" ? Buffer.from(payload) : payload);
   });
+}
+
+/** A stream that is refused is closed: nobody else would. */
+function chargeFor(account: Account, { payload, bytes }: { payload: unknown; bytes: number }): Charge {
+  try {
+    return account.charge(bytes, "reply");
+  } catch (thrown) {
+    if (payload instanceof Readable) payload.destroy();
+    throw thrown;
+  }
 }
 
 function inPieces(bytes: Buffer): Readable {

@@ -78,7 +78,7 @@ function refuse(thrown: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const { status, error } = clientErrors[thrown.code ?? ""] ?? malformed;
+  const { status, error } = clientErrors[String(thrown.code)] ?? malformed;
   const body = JSON.stringify({ error });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
