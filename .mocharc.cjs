@@ -27,6 +27,7 @@ const slow = [
   "packed",
   "plugins/postgres/contract-pooler",
   "plugins/sqlite/contract-in-memory",
+  "plugins/sqlite/contract-own-threads",
   "simulation/sqlite/contract",
   "why/whole",
   "workers/workers",

@@ -38,7 +38,7 @@ const reads: ReadonlySet<Operation> = new Set([
  * The thread that owns the connection: a commit waits for the disk, and blocks only this thread. Loads nothing but its own files:
  * with venturi/plugin it took 250 ms to start, without it takes 30.
  */
-function serve(port: MessagePort, options: ThreadData): void {
+export function serve(port: MessagePort, options: ThreadData): void {
   let open: Connection | undefined;
   let version: unknown;
   let watchesEvents = false;
@@ -172,4 +172,5 @@ function forgetStatistics(options: ThreadData): void {
   }
 }
 
-if (parentPort) serve(parentPort, workerData as ThreadData); // Passed by `StoreThread`.
+// Data passed by `StoreThread`; a thread of several journals has none.
+if (parentPort && workerData) serve(parentPort, workerData as ThreadData);

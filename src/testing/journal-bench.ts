@@ -98,6 +98,18 @@ export async function put(
 export const finish = (journal: Journal, ownership: Ownership): Promise<boolean> =>
   put(journal, ownership, [end], { state: "done" });
 
+/** Tries again with longer and longer times: on a busy machine a short one runs out between two calls that take no time. */
+export async function withTime(ms: number, attempt: (ms: number) => Promise<void>): Promise<void> {
+  for (const longer of [ms, ms * 5]) {
+    try {
+      return await attempt(longer);
+    } catch {
+      // A journal at fault fails with the longest, too.
+    }
+  }
+  await attempt(ms * 50);
+}
+
 /** Claims until it succeeds: leases expire by the engine's clock, which a test cannot move. */
 export async function claimWhenFree(journal: Journal, worker: string): Promise<Claim> {
   for (;;) {

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { claimed, enqueueing, freshName, type JournalBench, put, text } from "./journal-bench.ts";
+import { claimed, enqueueing, freshName, type JournalBench, put, text, withTime } from "./journal-bench.ts";
 
 /** Claims by agent and revision. */
 export function claimFilterCases(bench: JournalBench): void {
@@ -103,15 +103,16 @@ export function claimFilterCases(bench: JournalBench): void {
       );
     });
 
-    it("renews the worker's lease even when nothing fits", async () => {
-      const journal = await bench.open(1_000);
-      const { ownership } = await claimed(journal);
-      for (let n = 0; n < 8; n++) {
-        await journal.claim("worker-1", 10, { agents: [] });
-        assert.deepEqual(await journal.claim("worker-2", 10), []);
-        await new Promise((resolve) => setTimeout(resolve, 160));
-      }
-      assert.equal(await put(journal, ownership, [text("still mine")]), true);
-    });
+    it("renews the worker's lease even when nothing fits", () =>
+      withTime(200, async (lease) => {
+        const journal = await bench.open(lease);
+        const { ownership } = await claimed(journal);
+        for (let n = 0; n < 10; n++) {
+          await journal.claim("worker-1", 10, { agents: [] });
+          assert.deepEqual(await journal.claim("worker-2", 10), []);
+          await new Promise((resolve) => setTimeout(resolve, lease / 8));
+        }
+        assert.equal(await put(journal, ownership, [text("still mine")]), true);
+      }));
   });
 }

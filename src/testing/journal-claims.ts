@@ -8,6 +8,7 @@ import {
   type JournalBench,
   put,
   text,
+  withTime,
 } from "./journal-bench.ts";
 
 /** Enqueueing, claiming, leases and sessions. */
@@ -133,19 +134,20 @@ export function claimCases(bench: JournalBench): void {
       assert.equal(claims.length, 30);
     });
 
-    it("leaves the runs of a worker that beats, and takes those of one that stopped", async () => {
-      const journal = await bench.open(600);
-      const { ownership } = await claimed(journal);
-      await put(journal, ownership, [text("a")]);
-      for (let n = 0; n < 10; n++) {
-        await journal.heartbeat("worker-1");
-        assert.deepEqual(await journal.claim("worker-2", 10), []);
-        await new Promise((resolve) => setTimeout(resolve, 75));
-      }
-      const claim = await claimWhenFree(journal, "worker-2");
-      assert.deepEqual([claim.ownership.run, claim.ownership.epoch, claim.ownership.head], [ownership.run, 2, 1]);
-      assert.equal(await put(journal, ownership, [text("zombie")]), false);
-    });
+    it("leaves the runs of a worker that beats, and takes those of one that stopped", () =>
+      withTime(200, async (lease) => {
+        const journal = await bench.open(lease);
+        const { ownership } = await claimed(journal);
+        await put(journal, ownership, [text("a")]);
+        for (let n = 0; n < 10; n++) {
+          await journal.heartbeat("worker-1");
+          assert.deepEqual(await journal.claim("worker-2", 10), []);
+          await new Promise((resolve) => setTimeout(resolve, lease / 8));
+        }
+        const claim = await claimWhenFree(journal, "worker-2");
+        assert.deepEqual([claim.ownership.run, claim.ownership.epoch, claim.ownership.head], [ownership.run, 2, 1]);
+        assert.equal(await put(journal, ownership, [text("zombie")]), false);
+      }));
 
     it("does not take a run from a worker that claims again after a long silence, unless someone did", async () => {
       const journal = await bench.open(100);

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { claimed, claimWhenFree, enqueueing, finish, type JournalBench, put, text } from "./journal-bench.ts";
+import { claimed, claimWhenFree, enqueueing, finish, type JournalBench, put, text, withTime } from "./journal-bench.ts";
 
 /** Signals and parking. */
 export function signalCases(bench: JournalBench): void {
@@ -100,24 +100,25 @@ export function signalCases(bench: JournalBench): void {
       }
     });
 
-    it("for a time ends with it: the run is claimed though no signal came, and not before", async () => {
-      const journal = await bench.open();
-      const { ownership } = await claimed(journal);
-      const { ownership: longer } = await claimed(journal);
-      const since = Date.now();
-      await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0, wakeAfter: 400 });
-      await put(journal, longer, [text("a")], { state: "waiting", seenSignals: 0, wakeAfter: 3_600_000 });
-      assert.deepEqual(await journal.claim("w", 10), []);
-      const claim = await claimWhenFree(journal, "w");
-      assert.ok(Date.now() - since >= 390);
-      assert.deepEqual([claim.ownership.run, claim.ownership.head, claim.ownership.epoch], [ownership.run, 1, 2]);
-      // The second park sets no wake-up time: the first one's must not survive.
-      await put(journal, claim.ownership, [], { state: "waiting", seenSignals: 0 });
-      await new Promise((resolve) => setTimeout(resolve, 450));
-      assert.deepEqual(await journal.claim("w", 10), []);
-      await journal.signal(longer.run, { id: "a", kind: "approve", body: {} });
-      assert.equal((await claimWhenFree(journal, "w")).ownership.run, longer.run);
-    });
+    it("for a time ends with it: the run is claimed though no signal came, and not before", () =>
+      withTime(100, async (wakeAfter) => {
+        const journal = await bench.open();
+        const { ownership } = await claimed(journal);
+        const { ownership: longer } = await claimed(journal);
+        const since = Date.now();
+        await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0, wakeAfter });
+        await put(journal, longer, [text("a")], { state: "waiting", seenSignals: 0, wakeAfter: 3_600_000 });
+        assert.deepEqual(await journal.claim("w", 10), []);
+        const claim = await claimWhenFree(journal, "w");
+        assert.ok(Date.now() - since >= wakeAfter - 10);
+        assert.deepEqual([claim.ownership.run, claim.ownership.head, claim.ownership.epoch], [ownership.run, 1, 2]);
+        // The second park sets no wake-up time: the first one's must not survive.
+        await put(journal, claim.ownership, [], { state: "waiting", seenSignals: 0 });
+        await new Promise((resolve) => setTimeout(resolve, wakeAfter + 50));
+        assert.deepEqual(await journal.claim("w", 10), []);
+        await journal.signal(longer.run, { id: "a", kind: "approve", body: {} });
+        assert.equal((await claimWhenFree(journal, "w")).ownership.run, longer.run);
+      }));
 
     it("ends the ownership: it cannot write on", async () => {
       const journal = await bench.open();

@@ -13,12 +13,18 @@ class Live {
   readonly #world: World;
   #open = 0;
   #processes = 0;
+  #wake = (): void => {};
 
   constructor(seed: number, given: Partial<Profile>, lease: number) {
     const decisions = Decisions.seeded(seed);
     const quiet = { slow: 0, refused: 0, lost: 0, late: 0, hintLost: 0, fullDisk: 0 };
     this.#world = new World(decisions);
-    this.#world.now = Date.now();
+    Object.defineProperty(this.#world, "now", { get: () => Date.now(), set: () => {} });
+    const later = this.#world.later.bind(this.#world);
+    this.#world.later = (...item) => {
+      later(...item);
+      this.#wake();
+    };
     this.#engine = new Engine(this.#world, { ...profileOf(decisions), ...quiet, ...given }, new Coverage(), { lease });
   }
 
@@ -33,6 +39,7 @@ class Live {
         await close();
         if (isOpen) this.#open -= 1;
         isOpen = false;
+        this.#wake();
       },
     });
   }
@@ -40,8 +47,24 @@ class Live {
   async #pump(): Promise<void> {
     while (this.#open > 0) {
       await this.#world.until(Date.now());
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#news();
     }
+  }
+
+  /** Resolves when something is due. Looking at each turn of the event loop took a whole core. */
+  #news(): Promise<void> {
+    const { nextAt } = this.#world;
+    return new Promise((resolve) => {
+      const ms = nextAt === undefined ? 1_000 : nextAt - Date.now();
+      const timer = ms > 0 ? setTimeout(resolve, ms) : undefined;
+      if (timer === undefined) setImmediate(resolve);
+      else
+        this.#wake = () => {
+          this.#wake = () => {};
+          clearTimeout(timer);
+          setImmediate(resolve);
+        };
+    });
   }
 }
 

@@ -204,6 +204,11 @@ export class World {
     this.now = Math.max(this.now, time);
   }
 
+  /** When there is something to do for `until`. */
+  get nextAt(): number | undefined {
+    return this.#future.first?.at;
+  }
+
   #next(until = Number.POSITIVE_INFINITY): Item | undefined {
     for (;;) {
       this.#collect();
