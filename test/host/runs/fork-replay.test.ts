@@ -153,6 +153,22 @@ describe("recorded results in a fork", () => {
     expect(types).not.to.include("approval.requested");
   });
 
+  it("belong to the arguments they were made with, in whatever order they are made again", async () => {
+    const both = [
+      round(1),
+      ...call(1, "c1", 1),
+      ...result(1, "c1", "of one"),
+      ...closed(1),
+      round(2),
+      ...call(2, "c2", 2),
+      ...result(2, "c2", "of two"),
+      ...closed(2),
+    ];
+    const { results } = await forked(both, 1, [look(2), look(1), ["done"]]);
+    expect(results.map(([, output]) => String(output).split("\n", 1)[0])).to.deep.equal(["of two", "of one"]);
+    expect(ran).to.deep.equal([]);
+  });
+
   it("go on after the results that the fork took over", async () => {
     const after = twice.findIndex(({ type }) => type === "round.finished") + 2;
     const { results } = await forked(twice, after, [look(), ["ok"]]);
