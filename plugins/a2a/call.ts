@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "venturi/internal";
 import { type ToolContext, VenturiError } from "venturi/plugin";
 import type { Options } from "./options.ts";
@@ -67,7 +68,7 @@ async function say(remote: Remote, task: RemoteTask, said: JsonObject, { context
   }
   for (let failures = 0; !task.isOver && !task.isAsking; ) {
     if (task.id === "") throw strange("its answer is neither a task nor a message");
-    await pause(pollMs, signal);
+    await sleep(pollMs, undefined, { signal });
     try {
       task.take(await remote.ask("GetTask", { id: task.id }, signal));
       failures = 0;
@@ -133,16 +134,3 @@ async function abandon(remote: Remote, id: string): Promise<void> {
 }
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(new VenturiError("tool.call", "stream_interrupted", "the call was cancelled"));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
