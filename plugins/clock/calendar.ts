@@ -1,13 +1,13 @@
 import { momentOf, wallTime } from "./zone.ts";
 
-export interface Span {
-  readonly years?: number;
-  readonly months?: number;
-  readonly weeks?: number;
-  readonly days?: number;
-  readonly hours?: number;
-  readonly minutes?: number;
-  readonly seconds?: number;
+interface Span {
+  readonly years?: number | undefined;
+  readonly months?: number | undefined;
+  readonly weeks?: number | undefined;
+  readonly days?: number | undefined;
+  readonly hours?: number | undefined;
+  readonly minutes?: number | undefined;
+  readonly seconds?: number | undefined;
 }
 
 /**

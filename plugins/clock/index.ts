@@ -1,6 +1,6 @@
 import { definePlugin, defineTool, fromToolOptions, toolOptions, VenturiError } from "venturi/plugin";
 import { z } from "zod";
-import { addToDate, type Span } from "./calendar.ts";
+import { addToDate } from "./calendar.ts";
 import { isTimeZone, momentOf, wallTime } from "./zone.ts";
 
 const timeZone = z.string().max(64);
@@ -50,7 +50,7 @@ export default definePlugin({
         const zone = input.timeZone ?? options.timeZone;
         if (!isTimeZone(zone)) throw failure(`"${zone}" is not a time zone; use an IANA name such as "Europe/Berlin"`);
         const from = input.at === undefined ? context.clock.now() : read(input.at, zone);
-        const at = input.add === undefined ? from : addToDate(from, zone, given(input.add));
+        const at = input.add === undefined ? from : addToDate(from, zone, input.add);
         const described = tell(at, zone, options.locale);
         return input.until === undefined ? described : { ...described, until: distance(at, read(input.until, zone)) };
       },
@@ -93,8 +93,5 @@ function read(text: string, zone: string): number {
 }
 
 const utcText = (text: string): string => `${text.length === 10 ? `${text}T00:00:00` : text.replace(" ", "T")}Z`;
-
-const given = (span: { [Key in keyof Span]?: Span[Key] | undefined }): Span =>
-  Object.fromEntries(Object.entries(span).filter(([, value]) => value !== undefined));
 
 const failure = (message: string) => new VenturiError("tool.call", "tool_failed", message);

@@ -47,7 +47,6 @@ export function fillValue(template: unknown, values: Values): unknown {
 
 function textOf(value: unknown, name: string): string {
   if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (value === undefined || value === null) {
     throw new VenturiError("tool.call", "tool_invalid_arguments", `the parameter "${name}" is needed here`);
   }

@@ -11,8 +11,7 @@ export function toOutput(answer: object, redact: (text: string) => string): unkn
     block.type === "image" ? [{ mediaType: block.mimeType, data: block.data }] : [],
   );
   const lines = blocks.map(textOf).filter((line) => line !== undefined);
-  if (lines.length === 0 && result.structuredContent !== undefined)
-    lines.push(JSON.stringify(result.structuredContent));
+  if (lines.length === 0) lines.push(JSON.stringify(result.structuredContent) ?? "");
   const text = redact(lines.join("\n"));
   if (result.isError === true) throw new VenturiError("tool.call", "tool_failed", text || "the tool reported an error");
   const files = blocks.flatMap(fileOf);
