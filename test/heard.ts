@@ -1,8 +1,8 @@
-import { RunSignals } from "../src/journal/signals.ts";
+import { RunSignalFeed } from "../src/journal/signals.ts";
 
 const numbers = new Map<string, number>();
-const { add } = RunSignals.prototype;
-RunSignals.prototype.add = function (signals) {
+const { add } = RunSignalFeed.prototype;
+RunSignalFeed.prototype.add = function (signals) {
   add.call(this, signals);
   numbers.set(this.run, this.last);
 };

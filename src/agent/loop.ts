@@ -23,7 +23,7 @@ export class Loop {
   readonly #run: RunContext;
   readonly #approvals: Approvals;
   readonly #repetition: Repetition;
-  /** Messages sent into the run that no round has included yet. `number`: of their signal. */
+  /** Messages sent into the run that no round has included yet, and the number of their signal. */
   readonly #messages: { text: string; by: string | undefined; number: number; guarded: readonly GuardVerdict[] }[] = [];
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
@@ -45,25 +45,24 @@ export class Loop {
     keepOne(this);
   }
 
-  receive(signal: Signal): void {
-    this.#parking.seen(signal.number);
-    if (this.#run.state.seenSignals.has(signal.number)) return;
-    const { body } = signal;
-    if (signal.kind === "crashed") return this.#noteCrash(body as unknown as Crash); // The journal's `freeRunsOf` writes this body.
-    if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
-    if (signal.kind === "pause" || signal.kind === "resume") {
-      this.#pauseRequest = { ...requesterIn(body), paused: signal.kind === "pause", signal: signal.number };
+  receive({ number, kind, body }: Signal): void {
+    this.#parking.seen(number);
+    if (this.#run.state.seenSignals.has(number)) return;
+    if (kind === "crashed") return this.#noteCrash(body as unknown as Crash); // The journal's `freeRunsOf` writes this body.
+    if (kind === "cancel") return this.#run.abort(cancelled(body));
+    if (kind === "pause" || kind === "resume") {
+      this.#pauseRequest = { ...requesterIn(body), paused: kind === "pause", signal: number };
       return;
     }
-    if (signal.kind === "message") {
+    if (kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;
-      const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // Written by `RunSignals`.
-      this.#messages.push({ text: String(body.text ?? ""), by, number: signal.number, guarded });
+      const guarded = Array.isArray(body.guarded) ? (body.guarded as GuardVerdict[]) : []; // Written by `SignalSender`.
+      this.#messages.push({ text: String(body.text ?? ""), by, number, guarded });
       return;
     }
     this.#approvals.resolve(String(body.call), {
       approved: body.approved === true,
-      signal: signal.number,
+      signal: number,
       ...(typeof body.reason === "string" ? { reason: body.reason } : {}),
       ...(typeof body.by === "string" ? { by: body.by } : {}),
       ...(isRecord(body.arguments) ? { arguments: body.arguments } : {}),

@@ -24,9 +24,9 @@ export class Parking {
   }
 
   /** Counts the signals handled here, so that the journal notices one that arrives after the decision to park. */
-  seen(signal: number): void {
+  seen(number: number): void {
     if (this.#parked) return;
-    this.#seenSignals = Math.max(this.#seenSignals, signal);
+    this.#seenSignals = Math.max(this.#seenSignals, number);
   }
 
   /** Delayed, so that a quick answer finds the run still in memory. */

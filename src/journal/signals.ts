@@ -3,7 +3,7 @@ import type { SignalFeed } from "../core/journal/run-log.ts";
 import { keepOne } from "../core/values/keep-one.ts";
 
 /** Signals of one run while it executes here. */
-export class RunSignals implements SignalFeed {
+export class RunSignalFeed implements SignalFeed {
   readonly run: string;
   readonly #signals: Signal[] = [];
   readonly #subscribers = new Set<(signal: Signal) => void>();
@@ -36,7 +36,7 @@ export class RunSignals implements SignalFeed {
 /** Delivers signals to the runs of this process: immediately on a hint, and on every poll. */
 export class SignalWatch {
   readonly #journal: Journal;
-  readonly #feeds = new Map<string, RunSignals>();
+  readonly #feeds = new Map<string, RunSignalFeed>();
   readonly #wanted = new Set<string>();
   #reading = false;
 
@@ -44,11 +44,11 @@ export class SignalWatch {
     this.#journal = journal;
   }
 
-  add(feed: RunSignals): void {
+  add(feed: RunSignalFeed): void {
     this.#feeds.set(feed.run, feed);
   }
 
-  remove(feed: RunSignals): void {
+  remove(feed: RunSignalFeed): void {
     if (this.#feeds.get(feed.run) === feed) this.#feeds.delete(feed.run);
   }
 

@@ -16,7 +16,7 @@ import { readHistory } from "./history.ts";
 import { refuseNewer } from "./known-events.ts";
 import { retry } from "./retry.ts";
 import type { OwnedLog } from "./run-log.ts";
-import { RunSignals, SignalWatch } from "./signals.ts";
+import { RunSignalFeed, SignalWatch } from "./signals.ts";
 import { StartTurns } from "./start-turns.ts";
 import { StrayLeases } from "./stray-leases.ts";
 import type { Work, WorkerOptions, WorkWatch } from "./work.ts";
@@ -157,7 +157,7 @@ export class Worker {
     log.digest = digest;
     const billing = new Billing(claim);
     log.billing = billing;
-    const feed = new RunSignals(claim.ownership.run, []);
+    const feed = new RunSignalFeed(claim.ownership.run, []);
     // Aborts when this worker is done with the run for any reason.
     let over: AbortController | undefined;
     let history: readonly RunEvent[] = [];

@@ -5,7 +5,7 @@ import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Committer, type CommitterOptions } from "../../src/journal/committer.ts";
 import { endInstead } from "../../src/journal/last-words.ts";
 import type { OwnedLog, Reader } from "../../src/journal/run-log.ts";
-import { RunSignals, SignalWatch } from "../../src/journal/signals.ts";
+import { RunSignalFeed, SignalWatch } from "../../src/journal/signals.ts";
 import { StartTurns } from "../../src/journal/start-turns.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { recorder } from "./log-recorder.ts";
@@ -290,7 +290,7 @@ describe("signals of runs in this process", () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   it("reach each subscriber once, from where it asked, until it leaves", () => {
-    const feed = new RunSignals("r", [signal(1), signal(2)]);
+    const feed = new RunSignalFeed("r", [signal(1), signal(2)]);
     const seen: number[] = [];
     const leave = feed.subscribe(1, ({ number }) => seen.push(number));
     feed.add([signal(2), signal(3)]);
@@ -299,7 +299,7 @@ describe("signals of runs in this process", () => {
     leave();
     feed.add([signal(4)]);
     expect(seen).to.deep.equal([2, 3]);
-    expect(new RunSignals("r", []).last).to.equal(0);
+    expect(new RunSignalFeed("r", []).last).to.equal(0);
   });
 
   it("are read on a hint about the run and on a poll for all, one read at a time", async () => {
@@ -311,7 +311,7 @@ describe("signals of runs in this process", () => {
       return answer.promise;
     };
     const watch = new SignalWatch(journal);
-    const [one, two] = [new RunSignals("one", [signal(1)]), new RunSignals("two", [])];
+    const [one, two] = [new RunSignalFeed("one", [signal(1)]), new RunSignalFeed("two", [])];
     watch.add(one);
     watch.add(two);
     watch.onHint({ work: true, events: () => true });
@@ -338,7 +338,7 @@ describe("signals of runs in this process", () => {
     answer.reject(new Error("down"));
     await turn();
     answer = Promise.withResolvers();
-    watch.remove(new RunSignals("one", []));
+    watch.remove(new RunSignalFeed("one", []));
     watch.remove(two);
     watch.lookAtAll();
     expect(asked[2]).to.deep.equal([{ run: "one", after: 2 }]);

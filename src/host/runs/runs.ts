@@ -58,8 +58,8 @@ import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { promptOf } from "./prompts.ts";
 import { idleFor } from "./queue-time.ts";
-import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
+import { SignalSender } from "./signal-sender.ts";
 import { Sweep } from "./sweep.ts";
 import { totalsOf, usageOf } from "./totals.ts";
 
@@ -81,7 +81,7 @@ export class HostRuns implements Runs {
   readonly #content: ContentStore;
   readonly #sessions: Sessions;
   readonly #feed: Feed;
-  readonly #signals: RunSignals;
+  readonly #signals: SignalSender;
   readonly #frames: AgentFrames;
   readonly #begin: BeginRuns;
   readonly #sweep: Sweep;
@@ -116,7 +116,7 @@ export class HostRuns implements Runs {
     const begin = { journal, revisions, clock, chance, config, content, memory };
     this.#begin = new BeginRuns({ ...begin, executor: this.#executor, frames: this.#frames });
     this.#sweep = new Sweep({ journal, clock, log });
-    this.#signals = new RunSignals({
+    this.#signals = new SignalSender({
       journal,
       log,
       chance,

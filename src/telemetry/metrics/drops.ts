@@ -4,7 +4,7 @@ import { labels, metrics } from "../base/names.ts";
 import type { AttributeSets } from "./instruments.ts";
 import type { Meter } from "./meter.ts";
 
-export type Signal = "spans" | "logs";
+export type DroppedKind = "spans" | "logs";
 export type DropReason = "queue_full" | "export_failed";
 
 const quiet = 60_000;
@@ -14,7 +14,7 @@ export class Drops {
   readonly #dropped: ReturnType<Meter["counter"]>;
   readonly #sets: AttributeSets;
   readonly #log: Log;
-  /** By signal and reason: when it was last logged, and how many were dropped since. */
+  /** By kind and reason: when it was last logged, and how many were dropped since. */
   readonly #unlogged = new Map<string, { loggedAt: number; dropped: number }>();
   total = 0;
 
@@ -24,7 +24,7 @@ export class Drops {
     this.#log = log;
   }
 
-  count(what: Signal, reason: DropReason, number: number): void {
+  count(what: DroppedKind, reason: DropReason, number: number): void {
     this.#dropped(this.#sets.of({ [labels.what]: what, [labels.reason]: reason })).value += number;
     this.total += number;
     const key = `${what} ${reason}`;

@@ -31,7 +31,7 @@ interface SignalParts {
 }
 
 /** Sends signals to runs, wherever they execute. Answers to approval requests are matched with their question and audited. */
-export class RunSignals {
+export class SignalSender {
   readonly #parts: SignalParts;
 
   constructor(parts: SignalParts) {
