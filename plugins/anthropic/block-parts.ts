@@ -38,7 +38,7 @@ export interface Server {
 }
 
 /** A content block between start and stop. */
-export type Block = Thinking | Call | Server | { readonly kind: "settled" };
+export type Block = Thinking | Call | Server | { readonly kind: "ended" };
 
 /** The fields of each block that are read here. */
 export const known = {

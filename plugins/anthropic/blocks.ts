@@ -105,7 +105,7 @@ export class Blocks {
         for (const data of asList(block.citations)) {
           out.push({ type: "activity", kind: "citation", wire: wireName, data });
         }
-        return { kind: "settled" };
+        return { kind: "ended" };
       case "thinking":
         return this.#beginThinking(block, out);
       case "redacted_thinking":
@@ -116,7 +116,7 @@ export class Blocks {
           encrypted: asText(block.data) ?? "",
           ...answerOf(wireName, otherFields(block, known.redacted)),
         });
-        return { kind: "settled" };
+        return { kind: "ended" };
       case "tool_use":
         return this.#beginCall(block, wholeInput(block.input, source), out);
       default:

@@ -11,7 +11,7 @@ export const methods: Readonly<Record<string, Method>> = {
   SendMessage: async (serving, params) => {
     const { configuration } = params as { configuration?: JsonObject };
     const taken = await takeMessage(serving, params);
-    if (configuration?.returnImmediately !== true) await settled(serving, taken);
+    if (configuration?.returnImmediately !== true) await endedOrAsking(serving, taken);
     const view = { history: numberOf(configuration?.historyLength) };
     return { task: await taskOf(serving, await serving.runs.get(taken.run), view) };
   },
@@ -51,7 +51,7 @@ export const methods: Readonly<Record<string, Method>> = {
 };
 
 /** Waits until the task has ended or asks its client for something. */
-async function settled({ runs, gone, mayAnswer }: Serving, { run, after }: Taken): Promise<void> {
+async function endedOrAsking({ runs, gone, mayAnswer }: Serving, { run, after }: Taken): Promise<void> {
   for await (const batch of runs.follow(run, { after, signal: gone, channel: "a2a" })) {
     if (batch.some((event) => isTerminal(event))) return;
     if (mayAnswer && batch.some(isAsked) && (await runs.pending(run)).length > 0) return;

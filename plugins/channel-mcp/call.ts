@@ -33,7 +33,7 @@ export async function callTool(serving: Serving, params: Json): Promise<Json> {
   const { run } = started;
   if (client.era === "legacy" && isObject(params.task)) return { task: legacyTask(await runs.get(run)) };
   serving.onRun(run);
-  return await settle(serving, { run, after: 0, ...watch });
+  return await followToAnswer(serving, { run, after: 0, ...watch });
 }
 
 /** Metadata by which a request of an older protocol revision is found, to cancel it. */
@@ -51,7 +51,7 @@ async function goOn(serving: Serving, params: Json, watch: Pick<Watch, "progress
     if (await answer(runs, run, { call, reply, by })) answered.add(call);
   }
   serving.onRun(run);
-  return await settle(serving, { run, after: seq, answered, ...watch });
+  return await followToAnswer(serving, { run, after: seq, answered, ...watch });
 }
 
 export interface Watch {
@@ -64,7 +64,7 @@ export interface Watch {
 }
 
 /** Follows the run to its end, to a question for the client, or until it becomes a task. */
-export async function settle(serving: Serving, watch: Watch): Promise<Json> {
+export async function followToAnswer(serving: Serving, watch: Watch): Promise<Json> {
   const { runs, client, gone } = serving;
   const { run } = watch;
   const isTask = client.takesTasks;

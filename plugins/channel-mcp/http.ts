@@ -2,7 +2,7 @@ import { traceHeadersOf } from "venturi/internal";
 import { type ChannelHost, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { SseWriter } from "venturi/plugin/channel";
-import { questionPrefix, requestTag, settle } from "./call.ts";
+import { followToAnswer, questionPrefix, requestTag } from "./call.ts";
 import { serveListen } from "./listen.ts";
 import { dispatch } from "./methods.ts";
 import type { Options } from "./options.ts";
@@ -193,7 +193,7 @@ async function comeBack(host: Host, options: Settings, exchange: Exchange): Prom
   const outlet = new Outlet(host, exchange, place.of);
   const serving = servingOf(host, options, { exchange, client, message, outlet });
   try {
-    const result = await settle(serving, { run: place.run, after: place.seq, progress: undefined, log: true });
+    const result = await followToAnswer(serving, { run: place.run, after: place.seq, progress: undefined, log: true });
     outlet.end(200, success(place.of, result));
   } catch (thrown) {
     if (!outlet.gone.aborted) outlet.end(200, failure(place.of, thrown));

@@ -78,10 +78,10 @@ export class RunCursor {
       this.#steps.push({ ...(from === undefined ? {} : { from }), last, to: cursor, at: this.#clock.monotonic() });
       this.#tip = cursor;
     }
-    await this.#settle();
+    await this.#passSettled();
   }
 
-  async #settle(): Promise<void> {
+  async #passSettled(): Promise<void> {
     for (;;) {
       const [first] = this.#steps;
       if (first === undefined || this.#clock.monotonic() - first.at < settling) return;

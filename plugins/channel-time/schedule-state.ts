@@ -19,7 +19,7 @@ export interface Start {
 export interface ScheduleState {
   /** Earlier times do not count: the schedule did not exist. */
   readonly since: number;
-  /** Every time up to here, back to `catchUp`, is settled. */
+  /** Every time up to here, back to `catchUp`, is handled. */
   readonly through: number;
   /** The most recent starts, newest first. */
   readonly starts: readonly Start[];
@@ -43,10 +43,10 @@ export class ScheduleStates {
   }
 
   /**
-   * Adds settled starts, once each, whichever replica reports them first. The earliest `since` wins: a replica whose clock is ahead has a
+   * Adds handled starts, once each, whichever replica reports them first. The earliest `since` wins: a replica whose clock is ahead has a
    * later one, and has not looked at the time between.
    */
-  async settled(schedule: StoredSchedule, news: ScheduleState): Promise<ScheduleState> {
+  async addStarts(schedule: StoredSchedule, news: ScheduleState): Promise<ScheduleState> {
     return await this.#change(schedule, (state) => {
       const known = state?.starts ?? [];
       const fresh = news.starts.filter(

@@ -3,9 +3,9 @@ import { isoOf } from "./moment.ts";
 import { jitterOf, keyOf, type Schedule } from "./schedule.ts";
 import type { ScheduleState, ScheduleStates, Start } from "./schedule-state.ts";
 
-/** Maximum times settled per look, so that a busy schedule does not delay others after a long outage. */
+/** Maximum times handled per look, so that a busy schedule does not delay others after a long outage. */
 const mostAtOnce = 200;
-/** Times settled here that are remembered, so that a clock set back a little does not request each of them again. */
+/** Times handled here that are remembered, so that a clock set back a little does not request each of them again. */
 const mostRemembered = 1_000;
 /** Maximum missed times reported. */
 const mostMissed = 20;
@@ -20,16 +20,16 @@ export interface WatchParts {
 }
 
 /**
- * Starts the runs of one schedule. It handles every time since the last look, or since the last settled time known to any replica, and
+ * Starts the runs of one schedule. It handles every time since the last look, or since the last handled time known to any replica, and
  * starts each under its key. Only the present is taken from the clock: after it was set ahead or back, times within `catchUp` are handled
  * again, and the keys find what was already started.
  */
 export class ScheduleWatch {
   readonly schedule: Schedule;
   readonly #parts: WatchParts;
-  readonly #settled = new Set<number>();
+  readonly #handled = new Set<number>();
   #state: ScheduleState | undefined;
-  /** Settled here but not stored yet, newest first: without them the next start would not know of an open run. */
+  /** Handled here but not stored yet, newest first: without them the next start would not know of an open run. */
   #unstored: readonly Start[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.NEGATIVE_INFINITY;
@@ -44,10 +44,10 @@ export class ScheduleWatch {
     return now < this.#lookedAt ? now : this.#dueAt;
   }
 
-  /** Whether its only time is settled, or too old to be made up for. */
+  /** Whether its only time is handled, or too old to be made up for. */
   isOver(now: number): boolean {
     const { at, catchUp, jitter } = this.schedule.definition;
-    return at !== undefined && (this.#settled.has(at) || now > at + jitter + catchUp);
+    return at !== undefined && (this.#handled.has(at) || now > at + jitter + catchUp);
   }
 
   async look(now: number): Promise<void> {
@@ -72,7 +72,7 @@ export class ScheduleWatch {
       }
       at = time;
       const due = time + jitterOf(definition, time);
-      if (this.#settled.has(time) || due < now - definition.catchUp) continue;
+      if (this.#handled.has(time) || due < now - definition.catchUp) continue;
       const start = due > now ? undefined : await this.#start(time);
       if (start === undefined) {
         through = Math.min(through, time - 1);
@@ -89,7 +89,7 @@ export class ScheduleWatch {
     this.#dueAt = Math.min(dueAt, now + storeAgain);
     this.#unstored = [...this.#unstored, ...missed];
     if (this.#unstored.length > 0 || wasSetBack) {
-      this.#state = await states.settled(definition, { since, through, starts: this.#unstored });
+      this.#state = await states.addStarts(definition, { since, through, starts: this.#unstored });
       this.#unstored = [];
     }
     this.#dueAt = dueAt;
@@ -104,7 +104,7 @@ export class ScheduleWatch {
       time !== undefined && time <= upTo && missed.length < mostMissed;
       time = this.schedule.occurrences.next(time)
     ) {
-      if (!this.#settled.has(time)) missed.unshift({ time, skipped: "missed by more than catchUp" });
+      if (!this.#handled.has(time)) missed.unshift({ time, skipped: "missed by more than catchUp" });
     }
     return missed;
   }
@@ -151,9 +151,9 @@ export class ScheduleWatch {
   }
 
   #remember(time: number): void {
-    this.#settled.add(time);
-    const [oldest] = this.#settled;
-    if (this.#settled.size > mostRemembered && oldest !== undefined) this.#settled.delete(oldest);
+    this.#handled.add(time);
+    const [oldest] = this.#handled;
+    if (this.#handled.size > mostRemembered && oldest !== undefined) this.#handled.delete(oldest);
   }
 }
 

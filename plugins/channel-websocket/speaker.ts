@@ -60,7 +60,7 @@ export class Speaker {
       case "run.failed":
         this.#queue(this.#sentences.flush(), event);
         this.#ended = true;
-        this.#settle();
+        this.#finishIfDone();
     }
   }
 
@@ -76,7 +76,7 @@ export class Speaker {
     this.#ended = true;
     this.#stop.abort();
     this.#current?.abort.abort();
-    this.#settle();
+    this.#finishIfDone();
   }
 
   #queue(texts: readonly string[], { seq }: RunEvent): void {
@@ -99,7 +99,7 @@ export class Speaker {
       await this.#outlet.inTurn(() => this.#speak(sentence));
     }
     this.#busy = false;
-    this.#settle();
+    this.#finishIfDone();
   }
 
   /** A failing voice costs the listener a sentence, not the run. */
@@ -146,7 +146,7 @@ export class Speaker {
     return bytes;
   }
 
-  #settle(): void {
+  #finishIfDone(): void {
     if (!this.#ended || this.#busy || this.#waiting.length > 0) return;
     if (this.isDone) return;
     this.isDone = true;

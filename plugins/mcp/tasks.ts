@@ -59,7 +59,7 @@ export interface Task {
 }
 
 /** Sees a task through: asks for it until it has ended, and answers its questions. A cancelled run cancels it. */
-export async function settleTask(client: Client, task: Task): Promise<CallToolResult> {
+export async function taskResult(client: Client, task: Task): Promise<CallToolResult> {
   const { id, context } = task;
   const { signal } = context;
   const wire = wireOf(client);

@@ -24,7 +24,7 @@ import type { Vetted } from "./pin.ts";
 import { toOutput } from "./result.ts";
 import { Sampler } from "./sampling.ts";
 import { taskIn } from "./task-wire.ts";
-import { settleTask, TaskNotes } from "./tasks.ts";
+import { TaskNotes, taskResult } from "./tasks.ts";
 
 /** How calls reach the server. */
 export interface Access {
@@ -143,8 +143,8 @@ async function answered(
       context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
     },
   };
-  const settle = (id: string) =>
-    settleTask(client, {
+  const awaitTask = (id: string) =>
+    taskResult(client, {
       id,
       context,
       replies: (requests) => repliesTo(requests, questions, offer),
@@ -155,7 +155,7 @@ async function answered(
   const earlier = await notes?.earlier();
   if (earlier !== undefined && earlier.task === undefined) await mayRepeat(call, context);
   try {
-    if (earlier?.task !== undefined) return await settle(earlier.task);
+    if (earlier?.task !== undefined) return await awaitTask(earlier.task);
     await notes?.note({});
     let result = await client.callTool(params, options);
     for (let round = 0; isInputRequired(result); round++) {
@@ -164,7 +164,7 @@ async function answered(
       const task = taskIn(requestState);
       if (task !== undefined) {
         await notes?.note({ task });
-        return await settle(task);
+        return await awaitTask(task);
       }
       const inputResponses = await repliesTo(result.inputRequests ?? {}, questions, offer);
       const again = { ...params, inputResponses, ...(requestState === undefined ? {} : { requestState }) };

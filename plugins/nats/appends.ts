@@ -48,7 +48,7 @@ export class Appends {
     slow.unshift(...(this.#options.replicas === 1 ? await this.#writeTogether(ready) : await this.#writeEach(ready)));
     const fenced = new Set<Ownership>();
     const settling = [...Map.groupBy(slow, ({ run }) => run).values()].map(async (items) => {
-      for (const item of items) if (!(await this.#settle(item))) fenced.add(item.append.ownership);
+      for (const item of items) if (!(await this.#retryRefused(item))) fenced.add(item.append.ownership);
     });
     await Promise.all(settling);
     return fenced;
@@ -123,7 +123,7 @@ export class Appends {
   }
 
   /** Resolves a refusal: a signal in between, a lost response, or another epoch. Returns whether the item is stored. */
-  async #settle(item: Item): Promise<boolean> {
+  async #retryRefused(item: Item): Promise<boolean> {
     const { store, names, tails } = this.#options;
     const deadline = performance.now() + store.timeout;
     for (let wait = 2; ; wait = Math.min(100, wait * 2)) {

@@ -73,7 +73,7 @@ export class Feed {
   }
 
   /** Waits until the streams have delivered this process's own writes. */
-  async settled(patience: number): Promise<void> {
+  async caughtUp(patience: number): Promise<void> {
     const deadline = performance.now() + patience;
     const { view } = this.#options;
     const isBehind = ({ number, lanes }: Shard) =>

@@ -205,7 +205,7 @@ export class NatsJournal implements Journal {
     refuseUnsupported(query);
     await this.#usable(op);
     if (!asksOpen(query)) await this.#feed.history(op);
-    await this.#feed.settled(5_000);
+    await this.#feed.caughtUp(5_000);
     return list(this.#parts, query);
   }
 
@@ -220,7 +220,7 @@ export class NatsJournal implements Journal {
     const op = "journal.prune";
     await this.#usable(op);
     await this.#feed.history(op);
-    await this.#feed.settled(5_000);
+    await this.#feed.caughtUp(5_000);
     const pruned = (run: string) => this.#hints.tellPruned(run);
     return prune(
       { ...this.#parts, sessions: this.#sessions, callers: this.#callers, blobs: this.blobs, pruned },

@@ -111,7 +111,7 @@ export class PostgresJournal implements Journal {
       this.#hints.tell(change);
       return new Set();
     }
-    const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.settle, columns);
+    const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.storedPlaces, columns);
     const done = new Set([...(answer?.places ?? []), ...(there?.places ?? [])]);
     const fenced = new Set<Ownership>();
     for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.ownership); // Positions count from 1.

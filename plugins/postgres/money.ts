@@ -9,7 +9,7 @@ const mostTogether = 200;
 export class Reservations {
   readonly #database: Database;
   readonly #sql: Statements;
-  #waiting: { readonly item: Reservation; readonly settle: PromiseWithResolvers<Reserved> }[] = [];
+  #waiting: { readonly item: Reservation; readonly answer: PromiseWithResolvers<Reserved> }[] = [];
   #asking = false;
 
   constructor(database: Database, sql: Statements) {
@@ -18,10 +18,10 @@ export class Reservations {
   }
 
   reserve(item: Reservation): Promise<Reserved> {
-    const settle = Promise.withResolvers<Reserved>();
-    this.#waiting.push({ item, settle });
+    const answer = Promise.withResolvers<Reserved>();
+    this.#waiting.push({ item, answer });
     if (!this.#asking) void this.#next();
-    return settle.promise;
+    return answer.promise;
   }
 
   async #next(): Promise<void> {
@@ -38,9 +38,9 @@ export class Reservations {
           JSON.stringify(items),
         ]);
         const answers = JSON.parse(row?.answers ?? "[]") as Reserved[]; // Produced by our own function.
-        for (const [index, { settle }] of group.entries()) settle.resolve(answers[index] ?? { kind: "fenced" });
+        for (const [index, { answer }] of group.entries()) answer.resolve(answers[index] ?? { kind: "fenced" });
       } catch (thrown) {
-        for (const { settle } of group) settle.reject(thrown);
+        for (const { answer } of group) answer.reject(thrown);
       }
     }
     this.#asking = false;

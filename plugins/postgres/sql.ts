@@ -71,7 +71,7 @@ export const statements = (schema: string) => ({
     WHERE r.run = $1 AND r.state = 'done' ${replaceDigest}`,
 
   /** Of the refused appends, those already stored identically: only their response was lost. */
-  settle: `SELECT coalesce(array_agg(i.place::int), '{}') AS places
+  storedPlaces: `SELECT coalesce(array_agg(i.place::int), '{}') AS places
     FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies})
       WITH ORDINALITY AS i (run, epoch, base, head, body, place)
     JOIN ${schema}.runs r ON r.run = i.run

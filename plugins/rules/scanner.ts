@@ -92,7 +92,7 @@ export class RuleScanner implements TextScanner {
   end(): void {
     for (const candidate of this.#candidates) {
       if (candidate.state.step(endOfText).accepts) this.#accept(candidate, endOfText);
-      this.#settle(candidate);
+      this.#report(candidate);
     }
     this.#candidates = [];
     this.#at = this.#given + this.#held.length;
@@ -106,7 +106,7 @@ export class RuleScanner implements TextScanner {
       const { accepts, to } = candidate.state.step(rune);
       if (accepts) this.#accept(candidate, rune);
       if (to === undefined) {
-        this.#settle(candidate);
+        this.#report(candidate);
         continue;
       }
       candidate.state = to;
@@ -147,7 +147,7 @@ export class RuleScanner implements TextScanner {
     candidate.end = this.#at;
   }
 
-  #settle({ rule, start, from, end }: Candidate): void {
+  #report({ rule, start, from, end }: Candidate): void {
     if (end > from) this.#regions.push({ start: from, end, rule: rule.name, continues: from > start });
   }
 
@@ -161,7 +161,7 @@ export class RuleScanner implements TextScanner {
     if (!late) return;
     this.#candidates = this.#candidates.filter((candidate) => {
       if (candidate.from > oldest) return true;
-      this.#settle(candidate);
+      this.#report(candidate);
       if (candidate.end <= candidate.from) return false;
       candidate.from = candidate.end;
       return true;

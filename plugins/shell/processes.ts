@@ -48,7 +48,7 @@ export async function findMarked(mark: string, since: number): Promise<Found> {
     if (environment === "") {
       const phase = await phaseOf(pid, since);
       if (phase === "between") unclear += 1;
-      if (phase === "settled") environment = await environmentOf(pid); // It may have started its program meanwhile.
+      if (phase === "started") environment = await environmentOf(pid); // It may have started its program meanwhile.
     }
     if (environment?.includes(mark)) marked.push(Number(pid));
   };
@@ -60,14 +60,14 @@ export async function findMarked(mark: string, since: number): Promise<Found> {
 const environmentOf = (pid: string): Promise<string | undefined> =>
   readFile(`/proc/${pid}/environ`, "latin1").catch(() => undefined);
 
-/** Phase of a process without an environment. One with memory for it has settled; others are starting a program, or ending. */
-async function phaseOf(pid: string, since: number): Promise<"settled" | "between" | undefined> {
+/** Phase of a process without an environment. One with memory for it has started; others are starting a program, or ending. */
+async function phaseOf(pid: string, since: number): Promise<"started" | "between" | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields === undefined || fields[0] === "Z" || fields[0] === "X") return undefined;
   const [flags = 0, started = 0, place = 0] = [fields[6], fields[19], fields[47]].map(Number);
   if ((flags & kernelThread) !== 0 || started < since) return undefined;
-  return place === 0 ? "between" : "settled";
+  return place === 0 ? "between" : "started";
 }
 
 const kernelThread = 0x0020_0000;

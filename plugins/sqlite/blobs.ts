@@ -1,7 +1,7 @@
 import { type BlobStore, VenturiError } from "venturi/plugin";
-import type { LogFlush } from "./log-flush.ts";
 import type { BlobRow } from "./protocol.ts";
 import type { Asked } from "./store-thread.ts";
+import type { WalFlush } from "./wal-flush.ts";
 
 /** Larger blobs are written and read in pieces of this size, each in its own turn of the thread. */
 const piece = 1024 * 1024;
@@ -10,7 +10,7 @@ const nothing = new Uint8Array();
 export interface Threads {
   readonly writes: Asked;
   readonly reads: Asked;
-  readonly log?: LogFlush | undefined;
+  readonly wal?: WalFlush | undefined;
 }
 
 /** Content of runs next to their events. A blob written in pieces becomes visible with the last one. */
@@ -22,7 +22,7 @@ export class Blobs implements BlobStore {
   }
 
   async put(run: string, hash: string, bytes: Uint8Array): Promise<void> {
-    const { writes, log } = this.#threads;
+    const { writes, wal } = this.#threads;
     if (bytes.length <= piece) return await writes.ask("putBlob", run, hash, { bytes, parts: 0 });
     if (await this.use(run, hash)) return;
     const parts = Math.ceil(bytes.length / piece);
@@ -31,7 +31,7 @@ export class Blobs implements BlobStore {
       const view = bytes.subarray(part * piece, (part + 1) * piece);
       // A copy: sending a view would send all the memory behind it. A Buffer's own `slice` creates a view.
       await writes.ask("putBlobPart", hash, part, Uint8Array.prototype.slice.call(view));
-      await log?.flush();
+      await wal?.flush();
     }
     await writes.ask("putBlob", run, hash, { bytes: nothing, parts });
   }

@@ -7,12 +7,13 @@ const worth = 2_000;
 const every = 32;
 
 /** Log size in pages at which a commit copies it itself, because the thread for that has not kept up. */
-export const mostInLog = 16_000;
+export const mostInWal = 16_000;
 
 /**
- * Detects when the log should be copied into the file. Another thread does it: 8 MiB take 50 to 200 ms, for which every commit would wait.
+ * Detects when the write-ahead log should be copied into the file. Another thread does it: 8 MiB take 50 to 200 ms, for which every
+ * commit would wait.
  */
-export class LogSize {
+export class WalSize {
   /** Reads the log's size without copying. Before SQLite 3.51 it copies, as every commit did then. */
   readonly #look: StatementSync;
   #commits = 0;

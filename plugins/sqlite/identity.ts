@@ -26,8 +26,8 @@ export class FileIdentity {
 
   /** The connection is closed, and SQLite may have removed its WAL. */
   forgetLog(): void {
-    const [, log] = this.#files;
-    if (log !== undefined) this.#known.delete(log);
+    const [, wal] = this.#files;
+    if (wal !== undefined) this.#known.delete(wal);
   }
 
   /** What happened to a known file, if anything. */

@@ -59,10 +59,10 @@ import { totals } from "./sums.ts";
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: Asked;
-  /** Uses a connection of its own: reading the log never waits for a writer. */
+  /** Uses a connection of its own: reading never waits for a writer. */
   readonly #reads: Asked;
-  /** Started when the log has grown for the first time. */
-  readonly #logThread: Asked;
+  /** Started when the write-ahead log has grown for the first time. */
+  readonly #walThread: Asked;
   #isCopyingLog = false;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #reservations: Grouped<Reservation, Reserved>;
@@ -102,9 +102,9 @@ export class SqliteJournal implements Journal {
     // An in-memory database belongs to its connection.
     const isFile = options.file !== ":memory:";
     this.#reads = isFile ? connect({ ...options, role: "reads" }, silent) : this.#thread;
-    this.#logThread = connect({ ...options, role: "log" }, silent);
+    this.#walThread = connect({ ...options, role: "wal" }, silent);
     const flushing = isFile ? flush?.(options.file) : undefined;
-    this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads, log: flushing });
+    this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads, wal: flushing });
     this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads }, fresh);
     this.#enqueues = new Grouped(
       (rows) => this.#thread.ask("enqueue", rows),
@@ -274,13 +274,13 @@ export class SqliteJournal implements Journal {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    await Promise.all([this.#thread.close(), this.#reads.close(), this.#logThread.close()]);
+    await Promise.all([this.#thread.close(), this.#reads.close(), this.#walThread.close()]);
   }
 
   #copyLog(): void {
     if (this.#isCopyingLog) return;
     this.#isCopyingLog = true;
-    this.#logThread
+    this.#walThread
       .ask("checkpoint")
       .catch(() => {}) // It is requested again soon; the next commit reports what is wrong with the file.
       .finally(() => {

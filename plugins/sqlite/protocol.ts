@@ -170,7 +170,7 @@ export interface Operations {
   sweepSome(sweep: Sweep): Sweep | undefined;
   /** After removing runs by name: also removes their content from the file's log. False: a reader was in the way. */
   forgetLog(): boolean;
-  /** Copies the log into the file, as far as no reader is in the way. */
+  /** Copies the write-ahead log into the file, as far as no reader is in the way. */
   checkpoint(): void;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
@@ -211,8 +211,8 @@ export interface ThreadOptions {
 }
 
 export interface ThreadData extends ThreadOptions {
-  /** `reads`: a second thread with its own, read-only connection. `log`: a third, which copies the log into the file. */
-  readonly role: "all" | "reads" | "log";
+  /** `reads`: a second thread with its own, read-only connection. `wal`: a third, which copies the write-ahead log into the file. */
+  readonly role: "all" | "reads" | "wal";
   /** See `pageBytes` of venturi/plugin. */
   readonly pageBytes: number;
 }
@@ -233,7 +233,7 @@ export type Reply =
   | { readonly migrated: { readonly from: number; readonly to: number } }
   /** Another process has written. */
   | { readonly changed: Changes }
-  /** The log is large enough to be copied into the file. */
+  /** The write-ahead log is large enough to be copied into the file. */
   | { readonly grown: true };
 
 /** Changes by another process that may concern this one. */

@@ -15,7 +15,7 @@ export interface ThreadListener {
   loss(reason: string | undefined): void;
   /** The file was migrated from an older version. */
   migrated(from: number, to: number): void;
-  /** The log is large enough to be copied into the file. */
+  /** The write-ahead log is large enough to be copied into the file. */
   grown(): void;
 }
 

@@ -1,14 +1,14 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { LogSize, mostInLog } from "./checkpoints.ts";
+import { mostInWal, WalSize } from "./checkpoints.ts";
 import { keepNoTraces } from "./erasure.ts";
 import { explain, isPermanent, needsReopening } from "./failures.ts";
 import { FileGone, FileIdentity } from "./identity.ts";
-import { LogWatch } from "./log-watch.ts";
 import type { Operation, Reply, Request, ThreadData } from "./protocol.ts";
 import { migrate, migrations } from "./schema.ts";
 import { dropStatistics, hasStatistics } from "./statistics.ts";
 import { Store } from "./store.ts";
+import { WalWatch } from "./wal-watch.ts";
 
 /** Interval of checks that the file at the path is still the open one, ms. Writes check it too. */
 const guardEvery = 500;
@@ -90,7 +90,7 @@ export function serve(port: MessagePort, options: ThreadData): void {
       return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
     }
   };
-  const watching = new LogWatch(options.watch, () => {
+  const watching = new WalWatch(options.watch, () => {
     if (!open) return false;
     try {
       const seen = open.version.get()?.data_version;
@@ -112,7 +112,7 @@ export function serve(port: MessagePort, options: ThreadData): void {
     // Bytes from the database have no other owner, so they are transferred instead of copied.
     const bytes = "value" in reply && reply.value instanceof Uint8Array ? [reply.value.buffer as ArrayBuffer] : [];
     port.postMessage(reply, bytes);
-    if (options.role === "all" && open?.log.isDueAfter(request.operation) === true)
+    if (options.role === "all" && open?.wal.isDueAfter(request.operation) === true)
       port.postMessage({ grown: true } satisfies Reply);
     if (request.operation !== "close") return;
     clearInterval(guarding);
@@ -125,7 +125,7 @@ interface Connection {
   readonly database: DatabaseSync;
   readonly store: Store;
   readonly version: StatementSync;
-  readonly log: LogSize;
+  readonly wal: WalSize;
 }
 
 function connect(options: ThreadData, migrated: (versions: { from: number; to: number }) => void): Connection {
@@ -134,7 +134,7 @@ function connect(options: ThreadData, migrated: (versions: { from: number; to: n
   try {
     const store = storeIn(database, options, migrated);
     const version = database.prepare("PRAGMA data_version");
-    return { database, store, version, log: new LogSize(database) };
+    return { database, store, version, wal: new WalSize(database) };
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -147,7 +147,7 @@ export function storeIn(
   options: ThreadData,
   migrated: (versions: { from: number; to: number }) => void,
 ): Store {
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${mostInLog}`);
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${mostInWal}`);
   database.exec("PRAGMA journal_size_limit = 67108864");
   keepNoTraces(database);
   if (options.maxSize !== undefined) {

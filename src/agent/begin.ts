@@ -47,10 +47,10 @@ function tellGuarded(run: RunContext, verdicts: readonly GuardVerdict[] = []): v
 }
 
 async function resume(run: RunContext, crash: Crash | undefined): Promise<void> {
-  const { history, clock, logger, log } = run.parts;
-  const { epoch, worker } = log.ownership;
+  const { history, clock, log, runLog } = run.parts;
+  const { epoch, worker } = runLog.ownership;
   const idleMs = Math.max(0, clock.now() - (history.at(-1)?.at ?? clock.now()));
-  logger.info("run resumed", { run: run.run, agent: run.agent.name, epoch, worker, events: history.length, idleMs });
+  log.info("run resumed", { run: run.run, agent: run.agent.name, epoch, worker, events: history.length, idleMs });
   const { at, cause = "was ended by another run" } = crash ?? {};
   if (at !== undefined) {
     const ms = Math.max(0, clock.now() - at);

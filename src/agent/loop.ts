@@ -73,7 +73,7 @@ export class Loop {
 
   /** Reports how the process of the run's previous owner ended, and until when it was working. */
   #noteCrash(crash: Crash): void {
-    if (crash.epoch === this.#run.parts.log.ownership.epoch - 1) this.#crash = crash;
+    if (crash.epoch === this.#run.parts.runLog.ownership.epoch - 1) this.#crash = crash;
   }
 
   /** A shutdown does not fail a run that only waits for approval: it is parked, or released if it cannot be parked. */
@@ -108,7 +108,7 @@ export class Loop {
   }
 
   async run(): Promise<void> {
-    const { log } = this.#run.parts;
+    const { runLog } = this.#run.parts;
     let failure: VenturiError | undefined;
     try {
       await begin(this.#run, this.#crash);
@@ -124,7 +124,7 @@ export class Loop {
       failure = error;
       await writeEndOf(this.#run, error);
     }
-    await log.flush();
+    await runLog.flush();
     logEnd(this.#run, failure);
   }
 

@@ -64,10 +64,10 @@ export class Parking {
 
   /** `deadline`: when the first open question times out. */
   async leave(deadline: number | undefined): Promise<void> {
-    const { clock, log, logger } = this.#run.parts;
+    const { clock, runLog, log } = this.#run.parts;
     // The run's time limit is paused while waiting for approval.
     const wakeAfter = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
-    await log.park(this.#seenSignals, wakeAfter);
-    logger.info("run parked", { run: this.#run.run, agent: this.#run.agent.name, wakeAfter });
+    await runLog.park(this.#seenSignals, wakeAfter);
+    log.info("run parked", { run: this.#run.run, agent: this.#run.agent.name, wakeAfter });
   }
 }

@@ -24,7 +24,7 @@ export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
   const cleanUp = [
     watchTime(run),
     stops.feed.subscribe(0, (signal) => loop.receive(signal)),
-    onAbort(parts.log.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
+    onAbort(parts.runLog.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
     onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
     onAbort(stops.interrupt, (reason) => loop.interrupt(wrap("agent.run", reason, "stream_interrupted"))),
   ];
@@ -33,7 +33,7 @@ export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
   } finally {
     for (const stop of cleanUp) stop();
     for (const failure of await run.live.dispose()) {
-      parts.logger.warn("a context could not be disposed", { run: run.run, error: messageOf(failure) });
+      parts.log.warn("a context could not be disposed", { run: run.run, error: messageOf(failure) });
     }
   }
 }

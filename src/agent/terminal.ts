@@ -47,11 +47,11 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     totalCost,
     trace: started?.trace?.split("-")[1],
   };
-  const { logger } = run.parts;
-  if (terminal.type === "run.finished") return logger.info("run finished", { ...fields, finish: terminal.finish });
+  const { log } = run.parts;
+  if (terminal.type === "run.finished") return log.info("run finished", { ...fields, finish: terminal.finish });
   const { code, op, err } = terminal.error;
   const reason = failure === undefined ? err : reasonsOf(failure).join(": ");
-  logger.warn("run failed", { ...fields, code, op, reason });
+  log.warn("run failed", { ...fields, code, op, reason });
 }
 
 function callerOf({ parts: { request, tenant } }: RunContext): Record<string, unknown> {

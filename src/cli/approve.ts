@@ -16,16 +16,16 @@ const tries = 3;
 
 /**
  * Asks at the terminal. Without one the call is refused rather than left waiting. To approve, the user types a random number shown with the
- * question: text printed earlier by a model or tool cannot contain it, so it cannot trick the user. `settled`: an answer is no longer
+ * question: text printed earlier by a model or tool cannot contain it, so it cannot trick the user. `closed`: an answer is no longer
  * needed.
  */
-export async function askPerson(event: AskedEvent, settled: AbortSignal): Promise<Answer> {
+export async function askPerson(event: AskedEvent, closed: AbortSignal): Promise<Answer> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     return { approved: false, reason: "nobody is at the terminal to answer" };
   }
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
-  const signal = AbortSignal.any([interrupted.signal, settled]);
+  const signal = AbortSignal.any([interrupted.signal, closed]);
   // Readline captures Ctrl-C, which must reach the run.
   ask.on("SIGINT", () => {
     interrupted.abort();

@@ -9,10 +9,10 @@ import { show } from "./screen.ts";
 export interface Watch {
   readonly runs: Runs;
   readonly printer: Printer;
-  /** Asks a person; without a terminal the call is refused. `settled` aborts when somebody else answers or time runs out. */
+  /** Asks a person; without a terminal the call is refused. `closed` aborts when somebody else answers or time runs out. */
   readonly approve: (
     event: AskedEvent,
-    settled: AbortSignal,
+    closed: AbortSignal,
   ) => Promise<{ approved: boolean; reason?: string; answer?: unknown }>;
 }
 
@@ -31,11 +31,11 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
     runs.cancel(run, "interrupted at the terminal").catch(() => process.exit(1));
   };
   /** Asks again if the answer does not fit. */
-  const ask = async (event: AskedEvent, settled: AbortSignal): Promise<void> => {
+  const ask = async (event: AskedEvent, closed: AbortSignal): Promise<void> => {
     for (;;) {
-      const body = { call: event.call, by: "terminal", ...(await approve(event, settled)) };
+      const body = { call: event.call, by: "terminal", ...(await approve(event, closed)) };
       try {
-        const taken = !settled.aborted && (await runs.signal(run, "approve", body, `approve:${event.call}`));
+        const taken = !closed.aborted && (await runs.signal(run, "approve", body, `approve:${event.call}`));
         if (!taken && !stopping) show(process.stderr, tooLate);
         return;
       } catch (thrown) {
@@ -61,24 +61,24 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
 
 const tooLate = "\nthis needs no answer any more: somebody else answered, or the time is up\n";
 
-/** Asks, and watches meanwhile whether the question is settled in another way. */
+/** Asks, and watches meanwhile whether the question is closed in another way. */
 async function untilSettled(
   runs: Runs,
   event: AskedEvent,
-  ask: (event: AskedEvent, settled: AbortSignal) => Promise<void>,
+  ask: (event: AskedEvent, closed: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const settled = new AbortController();
+  const closed = new AbortController();
   const asked = new AbortController();
   const watch = async () => {
     const from = { after: event.seq, passive: true, signal: asked.signal };
     for await (const batch of runs.follow(event.run, from)) {
       if (batch.some((next) => isTerminal(next) || (isAnswered(next) && next.call === event.call))) break;
     }
-    settled.abort();
+    closed.abort();
   };
   const watching = watch().catch(() => {}); // The follower that prints reports the error.
   try {
-    await ask(event, settled.signal);
+    await ask(event, closed.signal);
   } finally {
     asked.abort();
     await watching;

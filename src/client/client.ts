@@ -76,7 +76,7 @@ export class VenturiClient {
     } = options;
     this.#settings = {
       url: url.replace(/\/+$/, ""),
-      key: apiKey,
+      apiKey: apiKey,
       headers,
       fetch: options.fetch ?? ((...words) => fetch(...words)),
       retry: { attempts: 4, first: 250, longest: 10_000, ...retry },

@@ -4,7 +4,7 @@ import { ClientError, errorOf } from "./client-error.ts";
 export interface Settings {
   /** Without a trailing slash; empty: the page's own origin. */
   readonly url: string;
-  readonly key: string | (() => string | Promise<string>) | undefined;
+  readonly apiKey: string | (() => string | Promise<string>) | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly retry: Retry;
@@ -76,5 +76,5 @@ export async function once(settings: Settings, call: Call): Promise<Response> {
   throw await errorOf(response, op);
 }
 
-export const keyOf = async ({ key }: Settings): Promise<string | undefined> =>
+export const keyOf = async ({ apiKey: key }: Settings): Promise<string | undefined> =>
   typeof key === "function" ? await key() : key;

@@ -110,7 +110,7 @@ export class Committer implements LogOwner {
       log: options.log ?? silentLog,
       writes: options.writes,
       patience: options.patience ?? 120_000,
-      settle: (logs, batch, fenced) => this.#settle(logs, batch, fenced),
+      report: (logs, batch, fenced) => this.#report(logs, batch, fenced),
     });
     this.patient = patientOwner(this);
   }
@@ -231,7 +231,7 @@ export class Committer implements LogOwner {
     commits.ms += took;
     if (took > commits.longestMs) commits.longestMs = took;
     if (this.#writes?.failing !== undefined) this.#writes.worked();
-    this.#settle(this.#logs, this.#batch, fenced);
+    this.#report(this.#logs, this.#batch, fenced);
     this.#next();
   };
 
@@ -244,7 +244,7 @@ export class Committer implements LogOwner {
     else this.#phase = "idle";
   };
 
-  #settle(logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>): void {
+  #report(logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>): void {
     for (let index = 0; index < logs.length; index++) {
       const log = logs[index];
       const item = batch[index];

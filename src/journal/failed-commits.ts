@@ -16,7 +16,7 @@ export interface FailedCommitsOptions {
   readonly writes: WriteWatch | undefined;
   readonly patience: number;
   /** Called with what the engine finally accepted. */
-  readonly settle: (logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>) => void;
+  readonly report: (logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>) => void;
 }
 
 /** Commits that the engine refused: retried while it is down, split up if it works but rejects them. */
@@ -38,7 +38,7 @@ export class FailedCommits {
   async retry(logs: readonly OwnedLog[], batch: readonly Append[], failure?: unknown): Promise<void> {
     try {
       const fenced = await this.#append(batch, failure);
-      this.#options.settle(logs, batch, fenced);
+      this.#options.report(logs, batch, fenced);
     } catch (thrown) {
       const error = wrap(op, thrown, "record_invalid");
       if (error.code === "journal_failed" || error.code === "shutting_down") {

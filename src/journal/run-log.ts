@@ -199,14 +199,14 @@ export class OwnedLog implements RunLog {
     if (item.state === "done") this.#owner.clocks.forget(this.ownership.run);
     if (item.state !== undefined) this.#end();
     for (const event of item.events) this.#uncommitted -= eventSize(event);
-    if (this.#relieve !== undefined && this.#uncommitted <= this.#owner.maxUncommitted) this.#release();
-    let settled = 0;
+    if (this.#relieve !== undefined && this.#uncommitted <= this.#owner.maxUncommitted) this.#relievePressure();
+    let resolved = 0;
     for (const waiter of this.#waiters) {
       if (waiter.seq > durable) break;
-      settled += 1;
+      resolved += 1;
       waiter.resolve();
     }
-    if (settled > 0) this.#waiters.splice(0, settled);
+    if (resolved > 0) this.#waiters.splice(0, resolved);
   }
 
   /** Accepts nothing more: the owner was fenced, or the journal gave up. */
@@ -219,7 +219,7 @@ export class OwnedLog implements RunLog {
     this.#waiters = [];
     this.#controller.abort(error);
     for (const waiter of waiters) waiter.reject(error);
-    this.#release();
+    this.#relievePressure();
   }
 
   /** The writer is gone; later writes are dropped. */
@@ -240,7 +240,7 @@ export class OwnedLog implements RunLog {
     this.#relieve = resolve;
   }
 
-  #release(): void {
+  #relievePressure(): void {
     this.#relieve?.();
     this.#relieve = undefined;
     this.pressure = undefined;

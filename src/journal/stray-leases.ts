@@ -60,7 +60,7 @@ export class StrayLeases {
     return this.#released.has(keyOf(ownership));
   }
 
-  async settle(): Promise<void> {
+  async retryReleases(): Promise<void> {
     for (const ownership of [...this.#unreleased]) await this.release(ownership);
   }
 

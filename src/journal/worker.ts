@@ -146,7 +146,7 @@ export class Worker {
     for (const stop of this.#timers.values()) stop();
     this.#timers.clear();
     await this.#active.stop(this.#stopping.signal.reason);
-    await this.#strayLeases.settle();
+    await this.#strayLeases.retryReleases();
   }
 
   async #work(claim: Claim, controller: AbortController, copied?: readonly RunEvent[]): Promise<void> {
@@ -236,7 +236,7 @@ export class Worker {
       this.#log.warn("heartbeat failed; retrying", { error: wrap("worker.heartbeat", thrown).message });
       return;
     }
-    await this.#strayLeases.settle();
+    await this.#strayLeases.retryReleases();
     // Once per lease: stray leases are rare, and the check lists every run held.
     if (++this.#beats % 3 === 0) await this.#strayLeases.reconcile();
   }

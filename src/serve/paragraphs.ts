@@ -22,12 +22,12 @@ export class Paragraphs {
 /** The run's unretracted text, with rounds as paragraphs: the same text as its stream. */
 export class RoundTexts {
   readonly #paragraphs = new Paragraphs();
-  #settled = "";
+  #finishedText = "";
   #gap = "";
   #pieces: string[] = [];
 
   get text(): string {
-    return this.#pieces.length === 0 ? this.#settled : this.#settled + this.#gap + this.#pieces.join("");
+    return this.#pieces.length === 0 ? this.#finishedText : this.#finishedText + this.#gap + this.#pieces.join("");
   }
 
   readonly add = (event: RunEvent): void => {
@@ -36,7 +36,7 @@ export class RoundTexts {
       this.#pieces.push(event.text);
     } else if (event.type === "round.retracted") this.#pieces = [];
     else if (event.type === "round.finished") {
-      this.#settled = this.text;
+      this.#finishedText = this.text;
       this.#pieces = [];
       this.#paragraphs.note(event);
     }

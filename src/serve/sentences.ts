@@ -1,11 +1,11 @@
 import { goesOn } from "./sentence-ends.ts";
 
-/** Text without a sentence end is released after this many characters. */
+/** Text without a sentence end is emitted after this many characters. */
 const longest = 2_000;
 const longestCode = 64 * 1024;
 
 /** What must follow a sentence end to confirm it: "etc. (and" continues, "etc. (" is still undecided. */
-const settles = /[\p{L}\n]|\p{Sentence_Terminal}/u;
+const confirms = /[\p{L}\n]|\p{Sentence_Terminal}/u;
 const terminator = /[\p{Sentence_Terminal}…\n]/u;
 const fence = /(?:^|\n)(?:```|~~~)/;
 
@@ -56,7 +56,7 @@ export class Sentences {
     let after = "";
     let certain = 0;
     for (let index = sentences.length - 1; index >= 0; index--) {
-      if (settles.test(after)) {
+      if (confirms.test(after)) {
         certain = index + 1;
         break;
       }

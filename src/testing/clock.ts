@@ -44,19 +44,19 @@ export class VirtualClock implements Clock {
   /** Advances by `ms`, firing due timers in order, with the event loop drained before, between and after. */
   async advance(ms: number): Promise<void> {
     const target = this.#time + ms;
-    await settle();
+    await drain();
     for (let next = this.#due(target); next !== undefined; next = this.#due(target)) {
       this.#time = Math.max(this.#time, next.at);
       this.#timers = this.#timers.filter((other) => other !== next);
       next.callback();
-      await settle();
+      await drain();
     }
     this.#time = target;
   }
 
   /** Advances to the next timer, if there is one. */
   async next(): Promise<boolean> {
-    await settle();
+    await drain();
     const next = this.#due(Number.POSITIVE_INFINITY);
     if (next === undefined) return false;
     await this.advance(Math.max(0, next.at - this.#time));
@@ -75,6 +75,6 @@ export class VirtualClock implements Clock {
 }
 
 /** Lets pending promises and immediates finish. */
-const settle = async () => {
+const drain = async () => {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 };

@@ -194,11 +194,11 @@ async function overJournal(setup: Setup, clock: VirtualClock, at: number) {
   const parts = {
     agent: agentOf(setup),
     request,
-    log,
+    runLog: log,
     history: [],
     session: [],
     clock,
-    logger: silentLog,
+    log: silentLog,
     breakers: new Breakers(clock),
   };
   const never = new AbortController().signal;

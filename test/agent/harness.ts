@@ -194,11 +194,11 @@ export class Bench {
       {
         agent: agentOf(setup),
         request,
-        log: setup.around?.(this.log) ?? this.log,
+        runLog: setup.around?.(this.log) ?? this.log,
         history: setup.history ?? [],
         session: setup.session ?? [],
         clock: this.#clock,
-        logger: setup.logger ?? silentLog,
+        log: setup.logger ?? silentLog,
         breakers: setup.breakers ?? new Breakers(this.#clock),
         members: setup.members ?? new Members(this.#clock),
         ...(setup.lastModel === undefined ? {} : { lastModel: setup.lastModel }),

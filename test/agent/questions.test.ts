@@ -89,7 +89,7 @@ describe("a question of a tool that runs", () => {
     expect(bench.of("tool.finished")[0]).to.include({ output: "not paid: nobody answered in time" });
   });
 
-  it("may be settled elsewhere, and is withdrawn when the tool ends without it", async () => {
+  it("may be settled elsewhere, and is closed when the tool ends without it", async () => {
     const elsewhere = deferred<Verdict>();
     const settled = new Bench({
       model: new ScriptedModel([[say.call(0, "helper", {})], ["ok"]]),

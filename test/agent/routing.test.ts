@@ -227,8 +227,8 @@ describe("a hedge", () => {
       reserve: async ({ beside }: { beside?: { model: string } }) => {
         asked.push(beside?.model);
         return beside === undefined
-          ? { verdict: "go" as const, notices: [] }
-          : { verdict: "refuse" as const, notices: [], budget: "b", message: "no room" };
+          ? { decision: "go" as const, notices: [] }
+          : { decision: "refuse" as const, notices: [], budget: "b", message: "no room" };
       },
       used: () => {},
     };

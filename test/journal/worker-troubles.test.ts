@@ -615,11 +615,11 @@ describe("leases without work", () => {
     } as never;
     const stray = new StrayLeases(journal, "w1", () => false);
     await stray.release(held("r"));
-    await stray.settle();
+    await stray.retryReleases();
     expect(asked).to.equal(2);
     fails = false;
-    await stray.settle();
-    await stray.settle();
+    await stray.retryReleases();
+    await stray.retryReleases();
     expect(asked).to.equal(3);
   });
 

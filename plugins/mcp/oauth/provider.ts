@@ -79,7 +79,7 @@ export class UserCredentials implements OAuthClientProvider {
     return (await this.#read()).pending;
   }
 
-  async settled(): Promise<void> {
+  async forgetPending(): Promise<void> {
     await this.#change(({ pending: _, ...kept }) => kept);
   }
 

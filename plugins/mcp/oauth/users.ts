@@ -69,7 +69,7 @@ export class Users {
       if (!verdict.approved) throw new VenturiError(op, "tool_denied", verdict.reason ?? "nobody signed in");
       await this.#finish(credentials, pending.state, redirectOf(verdict.answer));
     } finally {
-      if (!context.signal.aborted) await credentials.settled();
+      if (!context.signal.aborted) await credentials.forgetPending();
       if (values !== undefined && !context.signal.aborted) await forgetState(values, hash);
     }
   }

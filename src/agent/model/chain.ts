@@ -76,7 +76,7 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
     if (shown) await round.retract(shown.code);
     if (asked !== undefined && last !== undefined) {
       const facts = { model: asked.name, next: target.name, code: last.code, status: last.details?.status };
-      run.parts.logger.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
+      run.parts.log.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
     }
     const reason = routing === undefined || last === undefined ? turn.reason : last.message;
     const others = routing?.hedgeAfter === undefined ? [] : queue.map((each) => each.target);
@@ -273,7 +273,7 @@ function logRetry(
   run: RunContext,
   { target, attempt, error, retryMs }: { target: ModelTarget; attempt: number; error: VenturiError; retryMs: number },
 ): void {
-  run.parts.logger.warn("generation retried", {
+  run.parts.log.warn("generation retried", {
     run: run.run,
     provider: target.provider,
     model: target.name,

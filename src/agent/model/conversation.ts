@@ -91,7 +91,7 @@ async function fold(run: RunContext, { all, room, keep }: Fold): Promise<void> {
     }
     if (endsRun) throw cause;
     const facts = { run: run.run, code: error.code, reason: reasonsOf(error).join(": ") };
-    run.parts.logger.warn("a conversation could not be summarized; its oldest messages are dropped", facts);
+    run.parts.log.warn("a conversation could not be summarized; its oldest messages are dropped", facts);
   }
 }
 

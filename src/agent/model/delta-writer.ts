@@ -84,7 +84,7 @@ export class DeltaWriter {
   }
 
   /** Writes what filters held back; undefined when there is no filter. */
-  settle(): Promise<void> | undefined {
+  writeHeld(): Promise<void> | undefined {
     return this.#filtered?.end().then((rest) => {
       for (const delta of rest) this.#take(delta);
       this.#flush();

@@ -76,12 +76,12 @@ export async function generate(run: RunContext, given: Attempt): Promise<void> {
       writer.push(read.value);
       const gate = run.parts.gate?.();
       if (gate !== undefined) await run.waits.during("client", run.parts.reader?.() ?? "", run.orAborted(gate));
-      const { pressure } = run.parts.log;
+      const { pressure } = run.parts.runLog;
       if (pressure !== undefined) await run.waits.during("journal", "", run.orAborted(pressure));
       if (reads % readsPerTurn === 0) await nextTurn(run.parts.clock);
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
-    const held = writer.done === undefined ? undefined : writer.settle();
+    const held = writer.done === undefined ? undefined : writer.writeHeld();
     if (held !== undefined) await run.orAborted(held);
     finish(run, attempt, { writer, cached: context.cached });
   } catch (thrown) {

@@ -61,11 +61,11 @@ export async function race(
   else if (other.state === "failed") await own.decided;
   const [won, lost] = other.state === "answers" && own.state !== "answers" ? [other, own] : [own, other];
   hedge.winner = won.opened.asked;
-  hedge.lost = settle(run, lost, won.opened.asked.target.name);
+  hedge.lost = endLoser(run, lost, won.opened.asked.target.name);
   return won.opened;
 }
 
-function settle(run: RunContext, { opened, failure, usage, state }: Racer, winner: string): Hedged {
+function endLoser(run: RunContext, { opened, failure, usage, state }: Racer, winner: string): Hedged {
   const { target, attempt, request, breaker, seat } = opened.asked;
   const error = state === "failed" ? wrap("provider.stream", failure) : undefined;
   if (error === undefined) {

@@ -16,18 +16,18 @@ export class TooDear extends Error {}
 export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Promise<void> {
   const { meter } = run.parts;
   if (meter === undefined) return;
-  if (meter.unsettled) await run.waits.during("journal", "", run.orAborted(run.parts.log.flush()));
+  if (meter.unsettled) await run.waits.during("journal", "", run.orAborted(run.parts.runLog.flush()));
   const canSave = run.agent.model.economy !== undefined && !run.saving;
   const reserved = meter.reserve({
-    ownership: run.parts.log.ownership,
+    ownership: run.parts.runLog.ownership,
     ...metered(asked),
     saving: run.saving,
     ...(beside === undefined ? {} : { beside: metered(beside) }),
   });
   const answer = await run.waits.during("journal", "", run.orAborted(reserved));
   for (const notice of answer.notices) run.emit(notice);
-  if (answer.verdict === "go") return;
-  if (answer.rate !== undefined && answer.verdict === "refuse") {
+  if (answer.decision === "go") return;
+  if (answer.rate !== undefined && answer.decision === "refuse") {
     const { retryAfterMs, most, left } = answer.rate;
     if (run.state.roundsFinished === 0) {
       const details = { budget: answer.budget, limit: "tokensPerMinute", most, left, retryAfterMs };
@@ -37,8 +37,8 @@ export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Pr
     await run.waits.during("backoff", asked.target.name, sleep(run.parts.clock, retryAfterMs, run.signal));
     return await reserve(run, asked, beside);
   }
-  if (answer.verdict === "cheaper" && canSave) throw new TooDear();
-  if (answer.verdict === "finish") throw new LimitReached("budget", answer.message);
+  if (answer.decision === "cheaper" && canSave) throw new TooDear();
+  if (answer.decision === "finish") throw new LimitReached("budget", answer.message);
   throw new VenturiError("agent.run", "budget_exceeded", answer.message, { details: { budget: answer.budget } });
 }
 

@@ -70,7 +70,7 @@ async function recall(run: RunContext, { notes: store, scopes, top }: Recall): P
     if (VenturiError.is(thrown, "plugin_failed")) throw thrown;
     // A failed search does not fail the run: an answer without notes is better than none.
     const error = wrap("memory.search", thrown);
-    parts.logger.warn("nothing could be recalled", { run: run.run, store: store.name, code: error.code });
+    parts.log.warn("nothing could be recalled", { run: run.run, store: store.name, code: error.code });
     body = { ...event, notes: [], error: error.toJSON() };
   }
   run.throwIfAborted();

@@ -28,7 +28,7 @@ export function writeSealed(
     const error = checked.error.toJSON();
     run.emit({ type: "tool_call.rejected", ...shared, arguments: written, error, ...signature });
     const fields = { run: run.run, call: id, tool: name, code: error.code, reason: error.err };
-    run.parts.logger.warn("tool call rejected", fields);
+    run.parts.log.warn("tool call rejected", fields);
     return;
   }
   const parsed = result.ok ? result.arguments : {};

@@ -15,12 +15,12 @@ const every = 2_000;
 export function judgeHooks(active: ActiveGuard): Hooks {
   const { input, arguments: ofArguments, results, output } = active.actions;
   const open = new WeakMap<AbortSignal, Promise<void>[]>();
-  const aside = ({ signal, stop }: HookContext, verdict: Promise<void>) => {
-    verdict.catch((thrown: unknown) => stop(wrap("guard.judge", thrown, "plugin_failed")));
-    open.set(signal, [...(open.get(signal) ?? []), verdict]);
+  const aside = ({ signal, stop }: HookContext, judging: Promise<void>) => {
+    judging.catch((thrown: unknown) => stop(wrap("guard.judge", thrown, "plugin_failed")));
+    open.set(signal, [...(open.get(signal) ?? []), judging]);
   };
-  const settled = async ({ signal }: HookContext) => {
-    for (const verdict of open.get(signal)?.splice(0) ?? []) await verdict;
+  const judged = async ({ signal }: HookContext) => {
+    for (const judging of open.get(signal)?.splice(0) ?? []) await judging;
   };
   return {
     ...(input === undefined
@@ -39,12 +39,12 @@ export function judgeHooks(active: ActiveGuard): Hooks {
             of === "output"
               ? new JudgedText({
                   judge: output && ((text) => aside(context, judge(active, { direction: "output", text }, context))),
-                  settled: () => settled(context),
+                  judged: () => judged(context),
                 })
               : undefined,
         }),
     async beforeTool(call, context) {
-      await settled(context);
+      await judged(context);
       if (ofArguments === undefined) return undefined;
       const text = JSON.stringify(call.arguments);
       await judge(active, { direction: "arguments", text, call: call.call }, context);
@@ -103,7 +103,7 @@ async function judge(active: ActiveGuard, { direction, text, call }: Judged, con
 
 interface Judging {
   readonly judge: ((text: string) => void) | undefined;
-  readonly settled: () => Promise<void>;
+  readonly judged: () => Promise<void>;
 }
 
 /** Passes the text through unchanged and has it judged in the background. */
@@ -131,7 +131,7 @@ class JudgedText implements TextFilter {
 
   async end(): Promise<string> {
     if (this.#length > this.#judged) this.#judge();
-    await this.#judging.settled();
+    await this.#judging.judged();
     return "";
   }
 

@@ -18,9 +18,9 @@ export interface Metered extends MeteredCall {
 }
 
 export type MeterAnswer =
-  | { readonly verdict: "go"; readonly notices: readonly EventBody[] }
+  | { readonly decision: "go"; readonly notices: readonly EventBody[] }
   | {
-      readonly verdict: "refuse" | "finish" | "cheaper";
+      readonly decision: "refuse" | "finish" | "cheaper";
       readonly notices: readonly EventBody[];
       readonly budget: string;
       readonly message: string;

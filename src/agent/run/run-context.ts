@@ -36,7 +36,7 @@ export interface RunParts {
   readonly request: RunRequest;
   /** Only for log lines. */
   readonly tenant?: string;
-  readonly log: RunLog;
+  readonly runLog: RunLog;
   /** Events written before the current owner claimed the run. */
   readonly history: readonly RunEvent[];
   /** The session's conversation before this run. */
@@ -44,7 +44,7 @@ export interface RunParts {
   readonly clock: Clock;
   /** Random source; the system's when absent. */
   readonly chance?: Chance;
-  readonly logger: Log;
+  readonly log: Log;
   readonly breakers: Breakers;
   /** Shared by all runs; needed by chains that route. */
   readonly members?: Members;
@@ -177,7 +177,7 @@ export class RunContext {
   }
 
   get run(): string {
-    return this.parts.log.ownership.run;
+    return this.parts.runLog.ownership.run;
   }
 
   get signal(): AbortSignal {
@@ -207,7 +207,7 @@ export class RunContext {
       if (!textOnly(body.type)) this.waits.putOn(body, this.#offset);
       if (body.type === "run.finished" || body.type === "run.failed") this.#time(body);
     }
-    const event = this.parts.log.write(body);
+    const event = this.parts.runLog.write(body);
     this.state.apply(event);
     const { times } = this;
     if (event.type === "text.delta" && times.streaming && event.at - times.at < stallFrom) {
@@ -232,7 +232,7 @@ export class RunContext {
   /** Writes and applies the event, and waits until it is durable. */
   async step(body: EventBody): Promise<RunEvent> {
     const event = this.emit(body);
-    await this.waits.during("journal", "", this.parts.log.flush());
+    await this.waits.during("journal", "", this.parts.runLog.flush());
     return event;
   }
 

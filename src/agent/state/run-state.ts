@@ -80,7 +80,7 @@ export class RunState {
   readonly callHistory: CallIdentity[] = [];
   /** The round that has just finished; cleared by the next event. */
   closedRound: RoundState | undefined;
-  #settledText = "";
+  #finishedText = "";
 
   static of(events: readonly RunEvent[]): RunState {
     const state = new RunState();
@@ -100,7 +100,7 @@ export class RunState {
 
   /** All text output that was not retracted. */
   get output(): string {
-    return this.#settledText + (this.round?.text ?? "");
+    return this.#finishedText + (this.round?.text ?? "");
   }
 
   /** Reserves the call ids of the earlier conversation; vendors refuse duplicates. */
@@ -158,7 +158,7 @@ export class RunState {
         this.round = undefined;
         return;
       case "round.finished":
-        return this.#settle();
+        return this.#closeRound();
       case "generation.finished":
         if (this.round) this.round.generated = event;
         return;
@@ -276,7 +276,7 @@ export class RunState {
     call.result = result;
   }
 
-  #settle(): void {
+  #closeRound(): void {
     const round = this.round;
     if (round === undefined) return;
     this.messages.push(...round.messages());
@@ -284,7 +284,7 @@ export class RunState {
     if (round.calls.size > 0 || round.generated?.finish === "pause") this.toolRounds += 1;
     this.active = this.handedTo ?? this.active;
     this.handedTo = undefined;
-    this.#settledText += round.text;
+    this.#finishedText += round.text;
     this.closedRound = round;
     this.roundsFinished += 1;
     this.attempt = 0;

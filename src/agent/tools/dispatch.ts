@@ -191,7 +191,7 @@ export class Dispatcher implements CallSink {
     entry.start();
     const attempt = entry.call.attempts + 1;
     try {
-      await this.#withdrawQuestion(entry.call);
+      await this.#closeQuestion(entry.call);
       const checked = this.#rules.check(entry.call);
       if (!checked.ok) return this.#settle(entry, refused(checked.error.code, checked.error.message));
       await run.step({
@@ -215,7 +215,7 @@ export class Dispatcher implements CallSink {
   }
 
   /** The question was asked before a restart, and a config change has since removed the need for approval. */
-  async #withdrawQuestion({ call, name, approval }: CallState): Promise<void> {
+  async #closeQuestion({ call, name, approval }: CallState): Promise<void> {
     if (approval !== "requested") return;
     const isGone = this.#parts.tools.get(name) === undefined;
     const reason = isGone ? "the tool is gone" : "no approval is needed any more";

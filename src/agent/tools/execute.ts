@@ -65,7 +65,7 @@ function retold(error: VenturiError | undefined, output: string): VenturiError {
 
 async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
   const { tool, signal } = execution;
-  const { clock, logger } = run.parts;
+  const { clock, log } = run.parts;
   const controller = new AbortController();
   const limit = tool.timeout ?? run.agent.toolPolicy.timeout;
   const giveUp = (code: "tool_timeout" | "journal_failed", message: string) => () =>
@@ -85,7 +85,7 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
     return await Promise.race([work, grace.over]);
   } catch (thrown) {
     if (!controller.signal.aborted) return failed(toolError(tool, thrown));
-    if (thrown instanceof LeftBehind) logger.warn("tool left behind", { run: run.run, tool: tool.name });
+    if (thrown instanceof LeftBehind) log.warn("tool left behind", { run: run.run, tool: tool.name });
     return failed(wrap("tool.call", controller.signal.reason, "stream_interrupted"));
   } finally {
     call.settle();
@@ -190,7 +190,7 @@ class ToolCall {
     const { parts } = this.#run;
     return {
       ...callContext(this.#run, { call, round, attempt, controller: { signal: this.#signal } }),
-      log: parts.logger,
+      log: parts.log,
       depth: parts.request.parent?.depth ?? 0,
       progress: this.#progress,
       record: this.#record,

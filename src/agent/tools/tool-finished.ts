@@ -34,7 +34,7 @@ export function writeToolFinished(
     ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
   });
   if (!outcome.ok) {
-    run.parts.logger.warn("tool failed", {
+    run.parts.log.warn("tool failed", {
       run: run.run,
       round,
       call: call.call,

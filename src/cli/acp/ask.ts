@@ -18,8 +18,8 @@ export interface Asking {
   readonly sessionId: string;
   readonly toolCallId: string;
   readonly view: (name: string, input: JsonObject) => ToolView;
-  /** Aborts when the question is settled without this client. */
-  readonly settled: AbortSignal;
+  /** Aborts when the question is closed without this client. */
+  readonly closed: AbortSignal;
 }
 
 /** `always`: for all later calls of the tool in this session. */
@@ -118,7 +118,7 @@ async function permission(
   return request.options.find(({ optionId }) => optionId === outcome.optionId)?.optionId;
 }
 
-const waiting = ({ settled }: Asking) => ({ cancellationSignal: settled, stopWaitingOnCancel: true });
+const waiting = ({ closed }: Asking) => ({ cancellationSignal: closed, stopWaitingOnCancel: true });
 
 /** A client that cannot ask or has disconnected did not say yes. */
 const orDismissed = <T>(reply: Promise<T>): Promise<T | undefined> => reply.catch(() => undefined);

@@ -15,7 +15,7 @@ interface Reader {
   readonly place: OpenQuestion;
   show(events: readonly RunEvent[]): Promise<void>;
   /** False if only a message of the user can answer it. */
-  ask(event: AskedEvent, settled: AbortSignal): Promise<boolean>;
+  ask(event: AskedEvent, closed: AbortSignal): Promise<boolean>;
 }
 
 interface End {
@@ -55,13 +55,13 @@ export class Following {
         for (const event of batch) {
           if (isTerminal(event)) return { last: event };
           if (isAsked(event)) this.#ask(event);
-          if (isAnswered(event)) this.#settle(event.call);
+          if (isAnswered(event)) this.#close(event.call);
         }
       }
     } catch (thrown) {
       if (!this.#stop.signal.aborted) throw thrown;
     } finally {
-      for (const call of [...this.#asked.keys()]) this.#settle(call);
+      for (const call of [...this.#asked.keys()]) this.#close(call);
     }
     if (this.#failed !== undefined) throw this.#failed;
     return this.#open === undefined ? {} : { open: { run, seq, updates, asked: this.#open } };
@@ -80,12 +80,12 @@ export class Following {
 
   #ask(event: AskedEvent): void {
     const { call, run } = event;
-    const settled = new AbortController();
-    this.#asked.set(call, settled);
+    const closed = new AbortController();
+    this.#asked.set(call, closed);
     const asking = async (): Promise<void> => {
       // It may belong to a fork's original, or have been answered meanwhile.
       const isOpen = (await this.#runs.pending(run)).some((question) => question.call === call);
-      if (!isOpen || settled.signal.aborted || (await this.#reader.ask(event, settled.signal))) return;
+      if (!isOpen || closed.signal.aborted || (await this.#reader.ask(event, closed.signal))) return;
       if (event.type === "question.asked") this.#open = event;
       this.#stop.abort();
     };
@@ -97,7 +97,7 @@ export class Following {
       .finally(() => this.#asked.delete(call));
   }
 
-  #settle(call: string): void {
+  #close(call: string): void {
     this.#asked.get(call)?.abort();
     this.#asked.delete(call);
   }

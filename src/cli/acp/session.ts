@@ -171,7 +171,7 @@ export class Session {
     const following = new Following(this.#parts.runs, {
       place,
       show: (events) => this.#show(updates.of(events)),
-      ask: (event, settled) => this.#ask(event, updates, settled),
+      ask: (event, closed) => this.#ask(event, updates, closed),
     });
     this.#following.set(run, following);
     try {
@@ -192,7 +192,7 @@ export class Session {
   }
 
   /** False: to be asked in the conversation. */
-  async #ask(event: AskedEvent, updates: Updates, settled: AbortSignal): Promise<boolean> {
+  async #ask(event: AskedEvent, updates: Updates, closed: AbortSignal): Promise<boolean> {
     const { run, call, name, origin } = event;
     const tool = `${origin?.agent ?? ""}/${name}`;
     if (event.type === "approval.requested" && this.#allowed.has(tool)) {
@@ -202,10 +202,10 @@ export class Session {
     await this.#show(updates.announced(call, event.type === "question.asked" ? event.message : name));
     const { client, capabilities, folds } = this.#parts;
     const view: SessionFolds["view"] = (...of) => folds.files.completed(folds.view(...of));
-    const asking = { client, capabilities, sessionId: this.id, toolCallId: updates.idOf(call), view, settled };
+    const asking = { client, capabilities, sessionId: this.id, toolCallId: updates.idOf(call), view, closed };
     for (let left = tries; left > 0; left--) {
       const answer = await askClient(asking, event);
-      if (settled.aborted) return true;
+      if (closed.aborted) return true;
       if (answer === undefined) break;
       const { always, ...body } = answer;
       if (always === true) this.#allowed.add(tool);

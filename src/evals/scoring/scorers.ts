@@ -63,13 +63,13 @@ async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<Na
     case "exact":
       return ({ expect, outcome, recorded }) => {
         const wanted = expect.output ?? recorded?.output;
-        return wanted === undefined ? undefined : verdict(outcome.output.trim() === wanted.trim(), "another answer");
+        return wanted === undefined ? undefined : passOrFail(outcome.output.trim() === wanted.trim(), "another answer");
       };
     case "json":
       return ({ expect, outcome }) => {
         if (expect.json === undefined) return undefined;
         const missing = missingIn(jsonOf(outcome), expect.json, "$");
-        return verdict(missing === undefined, missing ?? "");
+        return passOrFail(missing === undefined, missing ?? "");
       };
     case "schema": {
       const own = scorer.schema === undefined ? undefined : readSchema(scorer.schema);
@@ -77,14 +77,14 @@ async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<Na
         const schema = own ?? (expect.schema === undefined ? undefined : readSchema(expect.schema));
         if (schema === undefined) return undefined;
         const [first] = schema.problems(jsonOf(outcome));
-        return verdict(first === undefined, first === undefined ? "" : `${first.path || "$"} ${first.message}`);
+        return passOrFail(first === undefined, first === undefined ? "" : `${first.path || "$"} ${first.message}`);
       };
     }
     case "regex": {
       const own = scorer.pattern === undefined ? undefined : patternOf(scorer.pattern);
       return ({ expect, outcome }) => {
         const pattern = own ?? (expect.regex === undefined ? undefined : patternOf(expect.regex));
-        return pattern === undefined ? undefined : verdict(pattern.test(outcome.output), "does not match");
+        return pattern === undefined ? undefined : passOrFail(pattern.test(outcome.output), "does not match");
       };
     }
     case "calls":
@@ -95,14 +95,14 @@ async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<Na
     case "tools":
       return ({ outcome }) => {
         const other = outcome.calls.find(({ name }) => !scorer.only.includes(name));
-        return verdict(other === undefined, `called ${other?.name ?? ""}`);
+        return passOrFail(other === undefined, `called ${other?.name ?? ""}`);
       };
     case "latency":
-      return ({ outcome: { ms } }) => verdict(ms <= scorer.max, `${ms} ms`);
+      return ({ outcome: { ms } }) => passOrFail(ms <= scorer.max, `${ms} ms`);
     case "tokens":
-      return ({ outcome: { tokens } }) => verdict(tokens <= scorer.max, `${tokens} tokens`);
+      return ({ outcome: { tokens } }) => passOrFail(tokens <= scorer.max, `${tokens} tokens`);
     case "cost":
-      return ({ outcome: { cost } }) => (cost === undefined ? undefined : verdict(cost <= scorer.max, `$${cost}`));
+      return ({ outcome: { cost } }) => (cost === undefined ? undefined : passOrFail(cost <= scorer.max, `$${cost}`));
     case "module":
       return await moduleScorer(resolve(folder, scorer.path));
     case "judge":
@@ -110,7 +110,7 @@ async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<Na
   }
 }
 
-const verdict = (good: boolean, why: string): Score => (good ? { score: 1 } : { score: 0, why });
+const passOrFail = (good: boolean, why: string): Score => (good ? { score: 1 } : { score: 0, why });
 
 /** Share of the calls that both made, ignoring order. */
 function sameCalls(made: Outcome["calls"], wanted: Outcome["calls"]): Score {

@@ -27,7 +27,7 @@ export function check<Output>(request: Check<Output>): Output | undefined {
   const value = request.value ?? plain;
   let result = schema.safeParse(value(node), once);
   // Each pass converts at least one external text, so the loop terminates.
-  while (!result.success && settleLoose(node, result.error.issues.flatMap(everyBranch)))
+  while (!result.success && convertLoose(node, result.error.issues.flatMap(everyBranch)))
     result = schema.safeParse(value(node), once);
   if (result.success) return result.data;
   for (const issue of result.error.issues.flatMap(flatten)) problems.push(...asProblems(issue, request));
@@ -35,17 +35,17 @@ export function check<Output>(request: Check<Output>): Output | undefined {
 }
 
 /** Environment values are text; where a number or boolean is expected, convert text that spells one. */
-function settleLoose(node: Node, issues: readonly Issue[]): boolean {
-  let settled = false;
+function convertLoose(node: Node, issues: readonly Issue[]): boolean {
+  let converted = false;
   for (const issue of issues) {
     const found = issue.code === "invalid_type" ? find(node, issue.path as Path) : undefined;
     if (found?.kind !== "scalar" || found.loose !== true || typeof found.value !== "string") continue;
     const value = issue.code === "invalid_type" ? spelled(found.value, issue.expected) : undefined;
     if (value === undefined) continue;
     found.value = value;
-    settled = true;
+    converted = true;
   }
-  return settled;
+  return converted;
 }
 
 function spelled(text: string, expected: string): number | boolean | undefined {

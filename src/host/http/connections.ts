@@ -20,7 +20,7 @@ export class Connections {
       socket.once("close", () => {
         this.#quiet.delete(socket);
         this.#open.delete(socket);
-        this.#settle();
+        this.#resolveIfClosed();
       });
     });
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -42,7 +42,7 @@ export class Connections {
   close(): void {
     this.#closing = true;
     for (const socket of this.#quiet) socket.destroy();
-    this.#settle();
+    this.#resolveIfClosed();
   }
 
   /** Resolves when all sockets are closed after `close`: a server that does not listen itself would not wait for them. */
@@ -50,7 +50,7 @@ export class Connections {
     return this.#none.promise;
   }
 
-  #settle(): void {
+  #resolveIfClosed(): void {
     if (this.#closing && this.#open.size === 0) this.#none.resolve();
   }
 }

@@ -96,7 +96,7 @@ async function readJson(payload: IncomingMessage, { isSmall, charge, limits, tak
     return undefined;
   };
   await eachChunk(payload, take, isSmall ? undefined : () => size);
-  await strings?.settle();
+  await strings?.flatten();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
   const parsed = parseUntrusted(text, { ...bounds, shortened: strings !== undefined });
   taken(text, strings);
@@ -145,7 +145,7 @@ function eachChunk(payload: IncomingMessage, take: Take, received?: () => number
   return new Promise((resolve, reject) => {
     let taking: Promise<void> | undefined;
     // Removes its listeners: the request lives as long as the answer and would keep the body in memory.
-    const settle = (failed: boolean, thrown?: unknown): void => {
+    const end = (failed: boolean, thrown?: unknown): void => {
       rate?.stop();
       payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose).pause();
       if (failed) reject(thrown);
@@ -158,23 +158,23 @@ function eachChunk(payload: IncomingMessage, take: Take, received?: () => number
         payload.pause();
         taking.then(
           () => payload.resume(),
-          (thrown: unknown) => settle(true, thrown),
+          (thrown: unknown) => end(true, thrown),
         );
       } catch (thrown) {
-        settle(true, thrown);
+        end(true, thrown);
       }
     };
     const onEnd = (): void => {
-      if (taking === undefined) return settle(false);
+      if (taking === undefined) return end(false);
       // A stream may end and close while its last chunk is processed, even though it is paused.
       payload.off("close", onClose);
-      taking.then(() => settle(false), onError);
+      taking.then(() => end(false), onError);
     };
-    const onError = (thrown: unknown): void => settle(true, thrown);
-    const onClose = (): void => settle(true, payload.errored ?? new Error("the client is gone"));
+    const onError = (thrown: unknown): void => end(true, thrown);
+    const onClose = (): void => end(true, payload.errored ?? new Error("the client is gone"));
     // While the last chunk is processed, the sender cannot go on.
     const sent = () => (payload.isPaused() ? undefined : received?.());
-    const rate = received && new ArrivalRate(sent, () => settle(true, tooSlow()));
+    const rate = received && new ArrivalRate(sent, () => end(true, tooSlow()));
     if (payload.destroyed) onClose();
     else payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose).resume();
   });

@@ -88,7 +88,7 @@ export class LongStrings {
   }
 
   /** Flattens each long string in turns shared with others: 31 MiB take 20 ms, which the first reader would otherwise spend at once. */
-  async settle(): Promise<void> {
+  async flatten(): Promise<void> {
     if (this.#strings.length > 0) await inSlices(flattened(this.#strings));
   }
 

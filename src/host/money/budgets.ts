@@ -116,7 +116,7 @@ export class Budgets {
     const unpriced = unknown && applied.find(({ budget }) => budget.usd !== undefined);
     if (unpriced !== undefined) {
       const message = `the budget "${unpriced.name}" is in USD, and the price of ${unknown?.model} is not known; add it to prices`;
-      return { verdict: "refuse", notices: [], budget: unpriced.name, message };
+      return { decision: "refuse", notices: [], budget: unpriced.name, message };
     }
     const likely = calls.map((call): Amount => this.#likely(call));
     const tokens = likely.reduce((sum, each) => sum + each.tokens, 0);
@@ -140,11 +140,11 @@ export class Budgets {
       kind: "held",
       reached: [],
     };
-    if (answer.kind === "fenced") return { verdict: "go", notices: [] }; // Its writes are fenced too.
+    if (answer.kind === "fenced") return { decision: "go", notices: [] }; // Its writes are fenced too.
     const notices = answer.reached.flatMap((reached) => this.#notice(reached, byAccount, payer.run));
     if (answer.kind === "held") {
       billing?.held(holds);
-      return { verdict: "go", notices };
+      return { decision: "go", notices };
     }
     const over = answer.over.flatMap((each) => {
       const found = byAccount.get(each.account);
@@ -152,14 +152,14 @@ export class Budgets {
     });
     // The cheaper model first: it may fit where this one does not.
     const order = ["cheaper", "refuse", "finish"] as const;
-    const hardest = order.flatMap((verdict) => over.filter(({ budget }) => budget.onExceed === verdict))[0];
-    if (hardest === undefined) return { verdict: "go", notices };
+    const hardest = order.flatMap((decision) => over.filter(({ budget }) => budget.onExceed === decision))[0];
+    if (hardest === undefined) return { decision: "go", notices };
     const { name, budget, whose, spent, held } = hardest;
     const message =
       `the budget "${name}" ${whoseText(budget, whose)} allows ${amount(toNanos(budget.usd ?? 0), budget.tokens, budget.usd)} per ${budget.per}: ` +
       `${amount(spent.nanos, spent.tokens, budget.usd)} is spent, ${amount(held.nanos, held.tokens, budget.usd)} set aside for running generations, ` +
       `and this one may take ${amount(nanos, tokens, budget.usd)}`;
-    return { verdict: budget.onExceed, notices, budget: name, message, ...rateOf(budget, { now, spent, held }) };
+    return { decision: budget.onExceed, notices, budget: name, message, ...rateOf(budget, { now, spent, held }) };
   }
 
   #likely({ model, input, output = sizes.likely(model) }: Pick<Metered, "model" | "input" | "output">): Amount {

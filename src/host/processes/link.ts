@@ -39,7 +39,7 @@ export class Link<Theirs extends Calls<Theirs>> {
     this.#channel = channel;
     channel.on("message", (message) => {
       if (isCall(message)) this.#serve(message, handlers[message.call]);
-      else if (isAnswer(message)) this.#settle(message);
+      else if (isAnswer(message)) this.#answered(message);
     });
   }
 
@@ -85,7 +85,7 @@ export class Link<Theirs extends Calls<Theirs>> {
     }
   }
 
-  #settle({ answer, value, failure }: Answer): void {
+  #answered({ answer, value, failure }: Answer): void {
     const waiting = this.#waiting.get(answer);
     if (waiting === undefined) return;
     this.#waiting.delete(answer);

@@ -5,7 +5,7 @@ import type { SignalBody } from "../../core/run/signals.ts";
 import { askedAbout, openQuestions } from "./approval-questions.ts";
 
 /**
- * The runs that wait for a run they called. They may be parked without an owner, so whatever settles one of its questions is forwarded to
+ * The runs that wait for a run they called. They may be parked without an owner, so whatever closes one of its questions is forwarded to
  * them.
  */
 export class Callers {

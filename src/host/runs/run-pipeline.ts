@@ -123,7 +123,7 @@ export class RunPipeline implements StreamPipeline {
           return named && seen(withoutSplits(forCall(named, callOf(request)), key));
         },
         request,
-        log: watch?.around(log) ?? log,
+        runLog: watch?.around(log) ?? log,
         history,
         tenant,
         session:
@@ -132,7 +132,7 @@ export class RunPipeline implements StreamPipeline {
             : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(request.input)),
         clock: this.#clock,
         chance: this.#chance,
-        logger: request.shadow === undefined ? this.#log : quietLog(this.#log),
+        log: request.shadow === undefined ? this.#log : quietLog(this.#log),
         breakers: this.#breakers,
         members: this.#members,
         ...(session === undefined ? {} : { lastModel: this.#sessions.lastModel({ tenant, session }) }),

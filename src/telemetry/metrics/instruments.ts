@@ -44,7 +44,7 @@ export function createInstruments(meter: Meter) {
     cost: counter(metrics.cost, "What generations cost, where the price is known", "USD"),
     retries: counter(metrics.retries, "Generations tried again on the same model", "{generation}"),
     failovers: counter(metrics.failovers, "Generations tried again on another model", "{generation}"),
-    retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn", "{attempt}"),
+    retractions: counter(metrics.retractions, "Attempts at a round that were retracted", "{attempt}"),
     runsActive: level(metrics.runsActive, "Runs under way", "{run}"),
     followersActive: level(metrics.followersActive, "Followers being served", "{follower}"),
     runTiming: counter(metrics.runTiming, "Where runs' time went, by part", "s"),

@@ -101,12 +101,12 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
     service: new ServiceMeter(meter, sets),
     collect: () => pull.collect(),
     flush: () =>
-      settled(
+      inTime(
         flush.map((one) => async () => one?.forceFlush()),
         closeLimit,
       ),
     async close() {
-      await settled([() => pipeline.close()], closeLimit);
+      await inTime([() => pipeline.close()], closeLimit);
       stopProcess(); // After the last export, which collects once more.
     },
   };
@@ -138,7 +138,7 @@ async function exportersFor({ otlp }: TelemetrySettings, routes: Routes, environ
 const present = <T>(list: readonly (T | undefined)[]): T[] => list.filter((one) => one !== undefined);
 
 /** Waits for all steps, up to `limit`. The SDK rejects when the collector is down; that is not our failure. */
-async function settled(steps: readonly (() => Promise<unknown>)[], limit: number): Promise<void> {
+async function inTime(steps: readonly (() => Promise<unknown>)[], limit: number): Promise<void> {
   const all = Promise.allSettled(steps.map(async (step) => step()));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { LogSize } from "../../../plugins/sqlite/checkpoints.ts";
+import { WalSize } from "../../../plugins/sqlite/checkpoints.ts";
 import { migrate } from "../../../plugins/sqlite/schema.ts";
 import { Store } from "../../../plugins/sqlite/store.ts";
 import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
@@ -28,7 +28,7 @@ describe("sqlite, with large blobs", () => {
     const file = freshFile(folder);
     const database = new DatabaseSync(file);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 16000; CREATE TABLE parts (bytes BLOB)");
-    const size = new LogSize(database);
+    const size = new WalSize(database);
     const insert = database.prepare("INSERT INTO parts VALUES (?)");
     const due: boolean[] = [];
     for (let part = 0; part < 12; part++) {

@@ -48,18 +48,18 @@ export function ApprovalForm({
     if (!editing.value || Object.entries(draft.value).every(([name, text]) => text === before[name])) return undefined;
     return readDraft(draft.value, question.arguments, schema);
   };
-  const answer = (verdict: "approve" | "allow" | "deny") => {
+  const answer = (choice: "approve" | "allow" | "deny") => {
     wrong.value = undefined;
     const words = {
       ...(reason.value.trim() === "" ? {} : { reason: reason.value.trim() }),
-      ...(verdict === "allow" ? { for: "run" as const } : {}),
+      ...(choice === "allow" ? { for: "run" as const } : {}),
     };
     const run = client.value.run(question.run);
-    if (verdict === "deny") return give("Denied", () => run.deny(question.call, words));
+    if (choice === "deny") return give("Denied", () => run.deny(question.call, words));
     try {
       const edited = changed();
       const terms = edited === undefined ? words : { arguments: edited, ...words };
-      give(verdict === "allow" ? "Allowed for this run" : "Approved", () => run.approve(question.call, terms));
+      give(choice === "allow" ? "Allowed for this run" : "Approved", () => run.approve(question.call, terms));
     } catch (thrown) {
       wrong.value = problemOf(thrown);
     }

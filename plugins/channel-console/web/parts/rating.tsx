@@ -5,7 +5,7 @@ import { mayHere } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { toast } from "./announce.tsx";
 
-const verdicts = [
+const ratings = [
   { label: "good", score: 1, sign: "Good" },
   { label: "bad", score: -1, sign: "Bad" },
 ] as const;
@@ -34,7 +34,7 @@ export function Rating({ run, seq }: { run: string; seq?: number }): JSX.Element
   return (
     <span class={seq === undefined ? "rating" : "rating of-message"}>
       {mayHere("steer")
-        ? verdicts.map(({ label, score, sign }) => (
+        ? ratings.map(({ label, score, sign }) => (
             <button
               key={label}
               type="button"

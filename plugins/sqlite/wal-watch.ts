@@ -8,12 +8,12 @@ const seldom = 1_000;
  * something, the log is not watched for `pace` ms: processes that write often would wake each other with every commit. Checks after our own
  * writes find nothing and are cheap, so they are not delayed. Polling would wake an idle service, which costs more than the check.
  */
-export class LogWatch {
+export class WalWatch {
   /** Returns whether there was a change. */
   readonly #look: () => boolean;
   #pace: number;
   /** Undefined if closed, or if it cannot be watched. */
-  #log: string | undefined;
+  #wal: string | undefined;
   #watcher: FSWatcher | undefined;
   #regular: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -26,7 +26,7 @@ export class LogWatch {
   /** Called with a newly opened connection: an earlier log may have been removed. */
   open(file: string): void {
     this.close();
-    this.#log = `${file}-wal`;
+    this.#wal = `${file}-wal`;
     this.#poll(seldom);
     this.#watch();
     // Covers what was written before watching started.
@@ -36,12 +36,12 @@ export class LogWatch {
   /** Changes how soon the next change is seen. */
   hurry(pace: number): void {
     this.#pace = pace;
-    if (this.#log === undefined) this.#poll(pace);
+    if (this.#wal === undefined) this.#poll(pace);
   }
 
   close(): void {
     this.#unwatch();
-    this.#log = undefined;
+    this.#wal = undefined;
     clearInterval(this.#regular);
     clearTimeout(this.#soon);
     this.#soon = undefined;
@@ -53,9 +53,9 @@ export class LogWatch {
   }
 
   #watch(): void {
-    if (this.#log === undefined) return;
+    if (this.#wal === undefined) return;
     try {
-      this.#watcher = watch(this.#log, { persistent: false }, this.#onChange);
+      this.#watcher = watch(this.#wal, { persistent: false }, this.#onChange);
       this.#watcher.on("error", this.#onError);
     } catch {
       this.#onError();
@@ -74,7 +74,7 @@ export class LogWatch {
   /** No log (an in-memory database), or the system has no watches left. */
   readonly #onError = (): void => {
     this.#unwatch();
-    this.#log = undefined;
+    this.#wal = undefined;
     this.#poll(this.#pace);
   };
 
@@ -83,12 +83,12 @@ export class LogWatch {
     this.#soon = undefined;
     const isWatched = this.#watcher !== undefined;
     if (!this.#look()) {
-      if (isWatched || this.#log === undefined) return;
+      if (isWatched || this.#wal === undefined) return;
       this.#watch();
       // Covers what was written between the two.
       if (!this.#look()) return;
     }
     this.#unwatch();
-    if (this.#log !== undefined) this.#soon = setTimeout(this.#now, this.#pace).unref();
+    if (this.#wal !== undefined) this.#soon = setTimeout(this.#now, this.#pace).unref();
   };
 }

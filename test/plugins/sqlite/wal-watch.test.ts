@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { LogWatch } from "../../../plugins/sqlite/log-watch.ts";
+import { WalWatch } from "../../../plugins/sqlite/wal-watch.ts";
 
 describe("the watch on SQLite's log", () => {
   let folder: string;
   let file: string;
   let looks: number;
   let changed: boolean;
-  let watch: LogWatch;
+  let watch: WalWatch;
   const write = () => appendFileSync(`${file}-wal`, "frame");
   const looked = async (times: number): Promise<void> => {
     while (looks < times) await sleep(5);
   };
   const opened = (pace: number): void => {
-    watch = new LogWatch(pace, () => {
+    watch = new WalWatch(pace, () => {
       looks += 1;
       return changed;
     });

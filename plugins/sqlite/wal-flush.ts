@@ -1,20 +1,20 @@
 import { open } from "node:fs/promises";
 
 /**
- * Syncs the log to disk outside the committing thread: data committed without waiting for the disk would otherwise delay the next commit.
- * Its result does not matter: the commit that counts still waits for the disk.
+ * Syncs the write-ahead log outside the committing thread: data committed without waiting for the disk would otherwise delay the next
+ * commit. Its result does not matter: the commit that counts still waits for the disk.
  */
-export class LogFlush {
-  readonly #log: string;
+export class WalFlush {
+  readonly #wal: string;
   #flushing: Promise<void> | undefined;
 
   constructor(file: string) {
-    this.#log = `${file}-wal`;
+    this.#wal = `${file}-wal`;
   }
 
   /** One at a time, shared by all callers. */
   flush(): Promise<void> {
-    this.#flushing ??= flushed(this.#log)
+    this.#flushing ??= flushed(this.#wal)
       .catch(() => {}) // No such file, or a system that only syncs writable files: the commit does it.
       .finally(() => {
         this.#flushing = undefined;
@@ -25,10 +25,10 @@ export class LogFlush {
 
 // SQLite holds no lock on this file, so closing it here releases none.
 async function flushed(file: string): Promise<void> {
-  const log = await open(file);
+  const wal = await open(file);
   try {
-    await log.datasync();
+    await wal.datasync();
   } finally {
-    await log.close();
+    await wal.close();
   }
 }
