@@ -5,7 +5,7 @@ import { type StartThread, StoreThread } from "../../../plugins/sqlite/store-thr
 
 /** By role, two each: the journals of two replicas run at the same time, as with threads of their own. */
 const threads = new Map<string, Worker>();
-const turns = { all: 0, reads: 0, log: 0 };
+const turns = { all: 0, reads: 0, wal: 0 };
 
 /** The journal as it is, except that its threads serve other journals too. */
 export const sharedThreads: Parts = {
