@@ -27,7 +27,15 @@ export const SamplingOptions = z.strictObject({
 export type SamplingOptions = z.output<typeof SamplingOptions>;
 
 /** Ends of a run that was stopped short of an answer. */
-const limits: ReadonlySet<string> = new Set(["max_tokens", "max_time", "max_rounds", "max_tool_calls", "budget"]);
+const limits: ReadonlySet<string> = new Set([
+  "max_rounds",
+  "max_tool_calls",
+  "max_tokens",
+  "max_output",
+  "max_time",
+  "repeated_calls",
+  "budget",
+]);
 
 /** How deep agents may sample through tools of agents that sample. */
 const deepest = 4;
