@@ -107,7 +107,7 @@ function targetOf(agent: AgentDefinition, { model, provider = "" }: EventOf<"rou
   const known = chains.flatMap(({ targets }) => targets).find(({ name }) => name === model);
   const [first] = agent.model.targets;
   if (known !== undefined || first === undefined) return (known ?? first) as ModelTarget; // A chain has at least one target.
-  return { ...first, name: model, provider, model: model.slice(model.indexOf("/") + 1) };
+  return { ...first, name: model, provider };
 }
 
 /** Images and files stay references; displaying a prompt does not need their bytes. */
