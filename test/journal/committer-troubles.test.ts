@@ -79,6 +79,24 @@ describe("a committer", () => {
     expect(committer.commits).to.deep.equal({ count: 3, ms: 10, longestMs: 5 });
   });
 
+  it("tells how much a run has written, once for each 64 KB or more", async () => {
+    const journal = memory();
+    const grew: [string, number][] = [];
+    const committer = new Committer({ journal, clock: systemClock, grew: (run, bytes) => grew.push([run, bytes]) });
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership);
+    for (let time = 0; time < 5; time++) {
+      log.write(delta("x".repeat(30_000)));
+      await log.flush();
+    }
+    expect(grew.map(([run]) => run)).to.deep.equal([ownership.run]);
+    expect(grew[0]?.[1]).to.be.within(90_000, 95_000);
+    log.write(delta("x".repeat(100_000)));
+    await log.flush();
+    expect(grew).to.have.length(2);
+    expect(grew[1]?.[1]).to.be.within(160_000, 165_000);
+  });
+
   it("tells of an ended run with its digest, not of others", async () => {
     const ended: unknown[] = [];
     const { open, clock } = await bench({ ended: (digest) => ended.push(digest) });

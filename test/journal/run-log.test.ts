@@ -160,6 +160,23 @@ describe("the log of an owner", () => {
     expect(log.pressure).to.equal(undefined);
   });
 
+  it("counts what a fork copied among its uncommitted bytes", () => {
+    const { log, commit } = open(0, 1_000);
+    const copied = { ...delta("x".repeat(900)), run: "r", seq: 1, at: 1 } as RunEvent;
+    log.adopt([copied]);
+    expect(log.pressure).to.equal(undefined);
+    log.write(delta("y".repeat(200)));
+    expect(log.pressure).to.be.instanceOf(Promise);
+    commit();
+    expect(log.pressure).to.equal(undefined);
+  });
+
+  it("gives a terminal event its time, unless it has one", () => {
+    expect(open().log.write(finished()).at).to.equal(5_000);
+    expect(open().log.write({ ...finished(), ...{ at: 7_000 } }).at).to.equal(7_000);
+    expect(open().log.write({ ...started(), ...{ at: 7_000 } }).at).to.equal(5_000);
+  });
+
   it("flushes at once when all is durable, else urgently, and resolves when this seq is", async () => {
     const { log, told, commit } = open();
     expect(await settled(log.flush())).to.equal("resolved");

@@ -40,7 +40,7 @@ describe("the feed's watch of other processes", () => {
       claim.ownership.head = events.length;
       return claim;
     };
-    return { watch, told, fail, start };
+    return { watch, told, fail, start, journal };
   }
 
   it("finds what is new again when the journal failed on the way, and tells each thing once", async () => {
@@ -65,6 +65,39 @@ describe("the feed's watch of other processes", () => {
     expect(events.map((event) => watch.isNews(claim, event))).to.deep.equal([false, false]);
     const ended = { ...events[0], type: "run.failed", seq: 3 } as RunEvent;
     expect([watch.isNews(claim, ended), watch.isNews(claim, ended)]).to.deep.equal([true, false]);
+  });
+
+  it("tells that a question is answered, when nothing else is asked any more", async () => {
+    const { watch, told, start, journal } = await setUp();
+    await watch.begin();
+    const claim = await start();
+    await watch.look();
+    const answer = {
+      type: "approval.resolved",
+      round: 1,
+      call: "c",
+      approved: true,
+      run: "run_1",
+      seq: 3,
+      at: 2,
+    } as RunEvent;
+    await journal.append([{ ownership: claim.ownership, events: [answer] }]);
+    await watch.look();
+    await watch.look();
+    expect(told).to.deep.equal(["run.started", "approval.requested", "approval.resolved"]);
+  });
+
+  it("looks at a hundred of the newest, the running and the waiting runs", async () => {
+    const { watch, journal } = await setUp();
+    await watch.begin();
+    const asked: unknown[] = [];
+    const { list } = journal;
+    journal.list = (query) => {
+      asked.push(query);
+      return list.call(journal, query);
+    };
+    await watch.look();
+    expect(asked).to.deep.equal([{ limit: 100 }, { state: "running", limit: 100 }, { waiting: true, limit: 100 }]);
   });
 
   it("tells nobody anything once it has ended", async () => {

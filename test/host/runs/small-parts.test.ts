@@ -6,6 +6,7 @@ import { checkNotify } from "../../../src/host/runs/check-notify.ts";
 import { piecesOf } from "../../../src/host/runs/content-pieces.ts";
 import { existingRun } from "../../../src/host/runs/existing-run.ts";
 import { checkBounds, checkSignalBounds, isName } from "../../../src/host/runs/request-bounds.ts";
+import { WatchedLog } from "../../../src/host/runs/run-watcher.ts";
 import { Sweep } from "../../../src/host/runs/sweep.ts";
 import { userOf } from "../../../src/host/runs/user-of.ts";
 import { VirtualClock } from "../../../src/testing/clock.ts";
@@ -134,6 +135,24 @@ describe("what a run has", () => {
       const error = await piecesOf(journal, content, asked).catch((thrown: unknown) => thrown);
       expect(error).to.include({ code: "not_found", op: "run.content" });
     }
+  });
+});
+
+describe("the log of a watched run", () => {
+  it("shows each step as it is written, and no delta", async () => {
+    const seen: unknown[] = [];
+    let flushed = 0;
+    const inner = {
+      write: (body: object) => ({ ...body, seq: 1 }),
+      flush: async () => {
+        flushed += 1;
+      },
+    };
+    const log = new WatchedLog(inner as never, ({ type }) => seen.push(type));
+    log.write({ type: "text.delta", round: 1, text: "x" });
+    log.write({ type: "run.started", agent: "a", input: { text: "" } });
+    await log.step({ type: "round.finished", round: 1, finish: "stop", usage: {} } as never);
+    expect([seen, flushed]).to.deep.equal([["run.started", "round.finished"], 1]);
   });
 });
 
