@@ -50,7 +50,7 @@ export async function bundleProgram() {
     external,
     // The same code, of an older Node.
     alias: { "readable-stream": "node:stream" },
-    plugins: [ownModules, grpcOnDemand, undiciInParts, namedImports],
+    plugins: [ownModules, onDemand, undiciInParts, zodInEnglish, namedImports],
     metafile: true,
     // For stacks in the log; not named in the code, so that Node does not look for them.
     sourcemap: "external",
@@ -107,25 +107,50 @@ export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";`,
 };
 
 /**
- * The Node SDK imports its gRPC exporters whether they are used or not: 40 packages, and 400 KB to parse at every start. In the
- * bundle they are loaded when they are constructed, from where the user installed them.
+ * Loaded when one of their functions or classes is first used. The Node SDK imports its gRPC exporters whether they are used or not: 40
+ * packages, and 400 KB to parse at every start; they come from where the user installed them. CEL registers its operators when it is
+ * loaded, 5 % of a start, and most configurations have no condition.
  */
-const grpcOnDemand = {
-  name: "grpc-on-demand",
+const onDemand = {
+  name: "on-demand",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^@opentelemetry\/(?:exporter-\w+-otlp-grpc|otlp-grpc-exporter-base)$/ }, ({ path }) => ({
-      path,
-      namespace: "grpc",
+    const grpc = /^@opentelemetry\/(?:exporter-\w+-otlp-grpc|otlp-grpc-exporter-base)$/;
+    onResolve({ filter: grpc }, ({ path }) => ({ path, namespace: "grpc" }));
+    onResolve({ filter: /^@marcbachmann\/cel-js$/ }, ({ path, kind }) =>
+      kind === "import-statement" ? { path, namespace: "late" } : undefined,
+    );
+    onLoad({ filter: /^/, namespace: "grpc" }, ({ path }) =>
+      stub(
+        path,
+        `import { requireGrpc } from "./dist/src/telemetry/sdk/grpc.js"; const load = () => requireGrpc("${path}");`,
+      ),
+    );
+    onLoad({ filter: /^/, namespace: "late" }, ({ path }) => stub(path, `const load = () => require("${path}");`));
+  },
+};
+
+async function stub(path, load) {
+  const all = Object.entries(await import(path));
+  const names = all.filter(
+    ([name, value]) => typeof value === "function" && !["module.exports", "default"].includes(name),
+  );
+  const lines = names.map(
+    ([
+      name,
+    ]) => `export function ${name}(...args) { const real = load().${name}; return new.target ? Reflect.construct(real, args) : real(...args); }
+Object.defineProperty(${name}, Symbol.hasInstance, { value: (one) => one instanceof load().${name} });`,
+  );
+  return { contents: [load, ...lines].join("\n"), resolveDir: "." };
+}
+
+/** Messages are English: 70 other languages are 260 KB to read at every start. */
+const zodInEnglish = {
+  name: "zod-in-english",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: "node_modules/zod/v4/locales",
     }));
-    onLoad({ filter: /^/, namespace: "grpc" }, async ({ path }) => {
-      const names = Object.keys(await import(path)).filter((name) => name !== "module.exports" && name !== "default");
-      const lines = names.map(
-        (name) =>
-          `export function ${name}(...args) { const real = load("${path}").${name}; return new.target ? Reflect.construct(real, args) : real(...args); }`,
-      );
-      const contents = [`import { requireGrpc as load } from "./dist/src/telemetry/sdk/grpc.js";`, ...lines].join("\n");
-      return { contents, resolveDir: "." };
-    });
   },
 };
 

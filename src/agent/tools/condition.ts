@@ -12,18 +12,6 @@ export type Condition = (values: Values) => boolean;
 /** `pattern` uses RE2 syntax and runs in linear time, whatever the model wrote. */
 const patterns = new Map<string, RE2JS>();
 
-const environment = new Environment({
-  unlistedVariablesAreDyn: true,
-  homogeneousAggregateLiterals: false,
-  limits: { maxAstNodes: 1_000, maxDepth: 50 },
-})
-  .registerFunction("venturi_same(dyn, dyn): bool", same)
-  .registerFunction("venturi_in(dyn, dyn): bool", isIn)
-  .registerFunction("venturi_matches(dyn, dyn): bool", matches)
-  .registerFunction("venturi_and(bool, bool): bool", (left: boolean, right: boolean) => left && right)
-  .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right)
-  .registerFunction("venturi_finite(dyn): dyn", finite);
-
 /** Arguments are doubles and literals such as `1` are integers, which plain CEL cannot mix in arithmetic. */
 const arithmetic: Readonly<Record<string, (left: number, right: number) => number>> = {
   "+": (left, right) => left + right,
@@ -32,11 +20,29 @@ const arithmetic: Readonly<Record<string, (left: number, right: number) => numbe
   "/": (left, right) => left / right,
   "%": (left, right) => left % right,
 };
-for (const [sign, calculate] of Object.entries(arithmetic)) {
-  const mixed = (left: number | bigint, right: number | bigint) => calculate(Number(left), Number(right));
-  environment.registerOperator(`double ${sign} int`, mixed).registerOperator(`int ${sign} double`, mixed);
+
+let kept: Environment | undefined;
+/** Made with the first condition: CEL's operators take 5 % of a start to register. */
+const environment = (): Environment => (kept ??= makeEnvironment());
+
+function makeEnvironment(): Environment {
+  const made = new Environment({
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    limits: { maxAstNodes: 1_000, maxDepth: 50 },
+  })
+    .registerFunction("venturi_same(dyn, dyn): bool", same)
+    .registerFunction("venturi_in(dyn, dyn): bool", isIn)
+    .registerFunction("venturi_matches(dyn, dyn): bool", matches)
+    .registerFunction("venturi_and(bool, bool): bool", (left: boolean, right: boolean) => left && right)
+    .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right)
+    .registerFunction("venturi_finite(dyn): dyn", finite);
+  for (const [sign, calculate] of Object.entries(arithmetic)) {
+    const mixed = (left: number | bigint, right: number | bigint) => calculate(Number(left), Number(right));
+    made.registerOperator(`double ${sign} int`, mixed).registerOperator(`int ${sign} double`, mixed);
+  }
+  return made.registerOperator("double % double", (left: number, right: number) => left % right);
 }
-environment.registerOperator("double % double", (left: number, right: number) => left % right);
 
 /**
  * Compiles a CEL condition on a tool's arguments, such as `amount > 100 && currency != "EUR"`. Arguments are variables, and
@@ -46,8 +52,8 @@ environment.registerOperator("double % double", (left: number, right: number) =>
  */
 export function compileCondition(source: string): Condition {
   try {
-    const parsed = environment.parse(source);
-    const judge = environment.parse(strict(parsed.ast, { guarded: mentions(parsed.ast, "has") }));
+    const parsed = environment().parse(source);
+    const judge = environment().parse(strict(parsed.ast, { guarded: mentions(parsed.ast, "has") }));
     // Check the original, so that errors quote what the author wrote.
     for (const { valid, type, error } of [parsed.check(), judge.check()]) {
       if (!valid) throw error;
@@ -71,7 +77,7 @@ export function checkCondition(
 ): void {
   const [first] = tools;
   if (first === undefined) return;
-  for (const path of pathsIn(environment.parse(source).ast)) {
+  for (const path of pathsIn(environment().parse(source).ast)) {
     if (tools.some(({ parameters }) => mayHave(parameters, path))) continue;
     const known = [...new Set(tools.flatMap(({ parameters }) => namesIn(parameters)))].slice(0, 20);
     const who = tools.length === 1 ? `the tool "${first.name}" has` : "none of its tools has";
