@@ -77,6 +77,7 @@ export { Feedback, GivenFeedback } from "./core/run/feedback.ts";
 export { ForkRequest } from "./core/run/fork.ts";
 export { applyPatch } from "./core/run/json-patch.ts";
 export { joinWires } from "./core/run/kept-wire.ts";
+export { isLimitName } from "./core/run/limit-names.ts";
 export { asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/list-query.ts";
 export { MemoryScope, PatchOperation } from "./core/run/memory-events.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";

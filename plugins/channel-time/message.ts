@@ -1,4 +1,4 @@
-import { costsOf } from "venturi/internal";
+import { costsOf, isLimitName } from "venturi/internal";
 import { isTerminal, type RunEvent, type RunRow } from "venturi/plugin";
 import type { WebhookEvent, WebhookOptions } from "./webhook-options.ts";
 
@@ -15,16 +15,6 @@ export interface Message {
 const perEvent = 4;
 export const placeAfter = (seq: number): number => (seq + 1) * perEvent - 1;
 export const seqOf = (place: number): number => Math.floor(place / perEvent);
-
-/** Finish reasons of a run that ended at one of its own limits. */
-const limits: ReadonlySet<string> = new Set([
-  "max_tool_calls",
-  "max_tokens",
-  "max_output",
-  "max_time",
-  "max_rounds",
-  "budget",
-]);
 
 /** The messages an event produces, in order. */
 export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions): Message[] {
@@ -71,7 +61,7 @@ function typesOf(event: RunEvent): WebhookEvent[] {
     case "question.answered":
       return ["question.answered"];
     case "run.finished":
-      return limits.has(event.finish) ? ["budget.exceeded", "run.finished"] : ["run.finished"];
+      return isLimitName(event.finish) ? ["budget.exceeded", "run.finished"] : ["run.finished"];
     case "run.failed": {
       const { code } = event.error;
       const isLimit = code === "budget_exceeded" || code === "max_rounds_exceeded";

@@ -4,7 +4,7 @@ import type {
   CreateMessageResult,
   SamplingMessageContentBlock,
 } from "@modelcontextprotocol/client";
-import { budgetLimits, costOfAll, textMessage, traceHeadersIn } from "venturi/internal";
+import { budgetLimits, costOfAll, isLimitName, textMessage, traceHeadersIn } from "venturi/internal";
 import {
   type Message,
   type RunRequest,
@@ -25,17 +25,6 @@ export const SamplingOptions = z.strictObject({
   approval: z.enum(["always", "never"]).default("always").describe("whether a person sees each request first"),
 });
 export type SamplingOptions = z.output<typeof SamplingOptions>;
-
-/** Ends of a run that was stopped short of an answer. */
-const limits: ReadonlySet<string> = new Set([
-  "max_rounds",
-  "max_tool_calls",
-  "max_tokens",
-  "max_output",
-  "max_time",
-  "repeated_calls",
-  "budget",
-]);
 
 /** How deep agents may sample through tools of agents that sample. */
 const deepest = 4;
@@ -84,7 +73,7 @@ export class Sampler {
     }
     this.#charge(end);
     if (end.type === "run.failed") throw new VenturiError(op, "tool_failed", `${end.error.code}: ${end.error.err}`);
-    if (limits.has(end.finish)) throw new VenturiError(op, "budget_exceeded", `there was no room left: ${end.finish}`);
+    if (isLimitName(end.finish)) throw new VenturiError(op, "budget_exceeded", `there was no room left: ${end.finish}`);
     const model = runs.agents().find(({ name }) => name === agent)?.model ?? agent;
     const stopReason = end.finish === "length" ? "maxTokens" : "endTurn";
     return { role: "assistant", content: { type: "text", text: end.output }, model, stopReason };

@@ -1,13 +1,5 @@
 import { VenturiError } from "../../core/errors/errors.ts";
-
-export type LimitName =
-  | "max_rounds"
-  | "max_tool_calls"
-  | "max_tokens"
-  | "max_output"
-  | "max_time"
-  | "repeated_calls"
-  | "budget";
+import type { LimitName } from "../../core/run/limit-names.ts";
 
 /** A limit was reached. Depending on `onLimit` the run ends normally with this as its finish reason, or with an error. */
 export class LimitReached extends VenturiError {

@@ -1,14 +1,19 @@
 import { RequestError, type StopReason } from "@agentclientprotocol/sdk";
 import type { TerminalEvent } from "../../core/run/events.ts";
+import type { LimitName } from "../../core/run/limit-names.ts";
 
-const finishes: Readonly<Record<string, StopReason>> = {
-  length: "max_tokens",
+const limits: Readonly<Record<LimitName, StopReason>> = {
   max_tokens: "max_tokens",
   max_output: "max_tokens",
   max_rounds: "max_turn_requests",
   max_tool_calls: "max_turn_requests",
   max_time: "max_turn_requests",
+  repeated_calls: "max_turn_requests",
   budget: "max_turn_requests",
+};
+const finishes: Readonly<Record<string, StopReason>> = {
+  ...limits,
+  length: "max_tokens",
   refusal: "refusal",
   content_filter: "refusal",
 };

@@ -1,5 +1,6 @@
 import type { Code } from "../../core/errors/codes.ts";
 import type { ErrorJson } from "../../core/errors/errors.ts";
+import { limitNames } from "../../core/run/limit-names.ts";
 import type { TimePart } from "../../core/run/time-parts.ts";
 
 /** Explanation of a cause, and how it is recognised. */
@@ -93,7 +94,7 @@ const table = {
   limit: {
     means: "the run reached one of its limits",
     codes: ["max_rounds_exceeded", "budget_exceeded"],
-    finishes: ["max_rounds", "max_tool_calls", "max_tokens", "budget", "max_time", "max_output", "repeated_calls"],
+    finishes: limitNames,
   },
   cancelled: { means: "the run was cancelled", codes: ["stream_interrupted"] },
   shutdown: { means: "the service stopped", codes: ["shutting_down"] },

@@ -1,7 +1,7 @@
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { Sampler, SamplingOptions } from "../../../plugins/mcp/sampling.ts";
-import type { LimitName } from "../../../src/agent/run/limit-reached.ts";
+import { limitNames } from "../../../src/core/run/limit-names.ts";
 import type { Question, ToolContext, VenturiError } from "../../../src/plugin.ts";
 import type { Script } from "../../../src/testing/scripted-run.ts";
 import { silentToolContext } from "../../../src/testing/tool-call.ts";
@@ -16,16 +16,6 @@ const says =
   (end: Record<string, unknown>): Script =>
   async () =>
     ({ output: "forty two", ...end }) as never; // the ends of this test
-/** Every limit that can end a run. */
-const limits = Object.keys({
-  max_rounds: true,
-  max_tool_calls: true,
-  max_tokens: true,
-  max_output: true,
-  max_time: true,
-  repeated_calls: true,
-  budget: true,
-} satisfies Record<LimitName, true>);
 const failureOf = (promise: Promise<unknown>): Promise<VenturiError> =>
   promise.then(
     (value) => expect.fail(`it answered ${JSON.stringify(value)}`),
@@ -42,7 +32,7 @@ describe("an MCP server's request for a model", () => {
     },
     endless: ({ signal }) => new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason))),
   };
-  for (const finish of limits) scripts[finish] = says({ finish });
+  for (const finish of limitNames) scripts[finish] = says({ finish });
   const runs = new ScriptedRuns(scripts, { begin: (run) => void started.push(run) });
   const spent: unknown[] = [];
   const sampler = (options: object = {}, context: Partial<ToolContext> = {}) =>
@@ -116,7 +106,7 @@ describe("an MCP server's request for a model", () => {
     const failed = await failureOf(sampler({ agent: "failing" }).sample(params()));
     expect(failed).to.include({ op: "tool.call", code: "tool_failed" });
     expect(failed.message).to.include("broke");
-    for (const agent of limits) {
+    for (const agent of limitNames) {
       const ended = await failureOf(sampler({ agent }).sample(params()));
       expect(ended, agent).to.include({ code: "budget_exceeded" });
       expect(ended.message).to.include(agent);

@@ -1,0 +1,13 @@
+/** Finish reasons of a run that ended at one of its own limits. */
+export const limitNames = [
+  "max_rounds",
+  "max_tool_calls",
+  "max_tokens",
+  "max_output",
+  "max_time",
+  "repeated_calls",
+  "budget",
+] as const;
+export type LimitName = (typeof limitNames)[number];
+
+export const isLimitName = (finish: string): finish is LimitName => (limitNames as readonly string[]).includes(finish);
