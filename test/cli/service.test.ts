@@ -33,9 +33,11 @@ class Running {
     this.child = spawn(process.execPath, [bin, ...args], { env: { ...process.env, NO_COLOR: "1" } });
     this.child.stdout?.on("data", (bytes) => {
       this.out += bytes;
+      this.child.emit("said");
     });
     this.child.stderr?.on("data", (bytes) => {
       this.words += bytes;
+      this.child.emit("said");
     });
     this.ended = once(this.child, "close").then(([code]) => code as number | null);
   }
@@ -43,11 +45,7 @@ class Running {
   async until(found: () => boolean): Promise<void> {
     while (!found()) {
       if (this.child.exitCode !== null) throw new Error(`ended too early: ${this.words}`);
-      await Promise.race([
-        once(this.child.stdout ?? this.child, "data"),
-        once(this.child.stderr ?? this.child, "data"),
-        this.ended,
-      ]);
+      await Promise.race([once(this.child, "said"), this.ended]);
     }
   }
 }
