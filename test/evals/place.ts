@@ -1,12 +1,9 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { openHost } from "../../src/host/open.ts";
-
-const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
+import { venturi } from "../cli/venturi.ts";
 
 /** `good` orders what it is asked for; `bad` orders nothing of one in three; `noisy` errs at random. */
 const config = (answers: string) => `
@@ -99,13 +96,9 @@ export class Place {
     }
   }
 
-  venturi(...words: string[]): Promise<Printed> {
-    return new Promise((resolve) => {
-      const all = [bin, ...words, "--config", this.file("venturi.yaml")];
-      execFile(process.execPath, all, { cwd: this.folder, env: { ...process.env, NO_COLOR: "1" } }, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
-      );
-    });
+  async venturi(...words: string[]): Promise<Printed> {
+    const { exit, out, err } = await venturi([...words, "--config", this.file("venturi.yaml")], {}, this.folder);
+    return { code: exit ?? 1, out, err };
   }
 
   remove(): void {
