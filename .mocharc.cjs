@@ -33,6 +33,10 @@ const slow = [
   "workers/workers",
 ].map(file);
 const sweeps = [
+  "cli/fork",
+  "cli/journal",
+  "cli/main",
+  "cli/systemd",
   "cli/wrong-words",
   "docs/code",
   "docs/commands",

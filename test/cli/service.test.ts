@@ -75,8 +75,8 @@ describe("the command line with a service behind it", function () {
       body: '{"agent":"slow","input":"go"}',
     });
 
-  it("starts, tells what to do next in lines that work, reloads, and ends well on SIGTERM", async () => {
-    const { service } = await listening();
+  it("starts, tells what to do next in lines that work, reloads, and on SIGTERM gives every stream its terminal event and exits 0", async () => {
+    const { service, url } = await listening();
     const curl = /(curl [\s\S]*?}')/.exec(service.words)?.[1] ?? "";
     const answer = spawn("sh", ["-c", curl]);
     let events = "";
@@ -88,13 +88,6 @@ describe("the command line with a service behind it", function () {
     expect(existsSync(folder.path("data/venturi.pid"))).to.equal(true);
     service.child.kill("SIGHUP");
     await service.until(() => service.words.includes("config.reload"));
-    service.child.kill("SIGTERM");
-    expect(await service.ended).to.equal(0);
-    expect(existsSync(folder.path("data/venturi.pid"))).to.equal(false);
-  });
-
-  it("gives every running stream its terminal event on SIGTERM, then exits 0", async () => {
-    const { service, url } = await listening();
     const streams = await Promise.all(Array.from({ length: 5 }, () => follow(url)));
     service.child.kill("SIGTERM");
     const endings = await Promise.all(streams.map(async (stream) => (await allSse(stream)).at(-1)));
@@ -103,6 +96,7 @@ describe("the command line with a service behind it", function () {
       expect(JSON.parse(ending?.data ?? "")).to.have.nested.property("error.code", "shutting_down");
     }
     expect(await service.ended).to.equal(0);
+    expect(existsSync(folder.path("data/venturi.pid"))).to.equal(false);
   });
 
   it("exits at once on a second signal", async () => {

@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,14 +12,6 @@ const folder = join(root, "examples/websocket");
 const { findBrowser } = (await import(new URL("../../../scripts/test-console.mjs", import.meta.url).href)) as {
   findBrowser(): string | undefined;
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
 
 /** A program whose output can be waited for. */
 class Program {
@@ -58,16 +49,17 @@ describe("the example over a WebSocket", function () {
   let service: Program;
   before(async () => {
     home = mkdtempSync(join(tmpdir(), "venturi-talk-"));
-    port = await freePort();
     const words = ["start", "--config", join(folder, "venturi.yaml"), "--set", "providers.demo.pace=2"];
     service = new Program([join(root, "dist/src/cli/bin.js"), ...words], {
       VENTURI_DATA: home,
-      VENTURI_LISTEN: `127.0.0.1:${port}`,
+      VENTURI_LISTEN: "127.0.0.1:0",
       ANTHROPIC_API_KEY: "",
       NO_COLOR: "1",
       WEATHER_STEP_MS: "800", // long enough to be interrupted on a busy machine
     });
-    await service.until(/listening|http:\/\/127/);
+    const address = /http:\/\/127\.0\.0\.1:(\d+)/;
+    await service.until(address);
+    port = Number(address.exec(service.said)?.[1]);
   });
   after(async () => {
     await service.end();

@@ -10,12 +10,15 @@ const source = readFileSync(join(root, "test/library/types/inference.ts"), "utf8
 /** The program as it is, and without its `@ts-expect-error` comments. */
 const programs = { "as-written.ts": source, "bare.ts": source.replaceAll("@ts-expect-error", "") };
 
-/** Lines with a type error, by tsc, of each program. In a folder of the project, so that packages are found. */
+/**
+ * Lines with a type error, by tsc, of each program. In a folder of the project, so that packages are found; against the declarations
+ * that were built, as in a project that uses them: from the sources it takes 9 s of CPU instead of 1.
+ */
 function errorLines(): Record<keyof typeof programs, number[]> {
   const folder = join(root, "dist/types-test");
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(programs))
-    writeFileSync(join(folder, name), text.replaceAll("../../../src/", "../../src/"));
+    writeFileSync(join(folder, name), text.replaceAll('"../../../src/', '"../src/').replaceAll('.ts";', '.js";'));
   const compilerOptions = {
     target: "es2024",
     module: "nodenext",

@@ -96,35 +96,33 @@ describe("telemetry of a whole host", () => {
     );
   });
 
-  for (const [setting, expected] of [
-    ["off", "nothing"],
-    ["{}", "the SDK, but nothing that sends"],
-  ] as const) {
-    it(`with \`telemetry: ${setting}\` a run loads ${expected} of OpenTelemetry`, async () => {
-      const file = join(folder, "lazy.yaml");
-      await writeFile(file, `${yaml}telemetry: ${setting}\n`);
-      const script = `
-        import { registerHooks } from "node:module";
-        const seen = new Set();
-        registerHooks({ resolve(specifier, context, next) {
-          if (specifier.startsWith("@opentelemetry/")) seen.add(specifier);
-          return next(specifier, context);
-        } });
-        const { openVenturi } = await import(${JSON.stringify(new URL("../../src/index.js", import.meta.url).href)});
-        const venturi = await openVenturi({ configFile: ${JSON.stringify(file)}, env: {} });
+  it("with `telemetry: off` a run loads nothing of OpenTelemetry, with `telemetry: {}` the SDK, but nothing that sends", async () => {
+    const files = ["off", "{}"].map((setting, index) => ({ setting, file: join(folder, `lazy-${index}.yaml`) }));
+    for (const { setting, file } of files) await writeFile(file, `${yaml}telemetry: ${setting}\n`);
+    const script = `
+      import { registerHooks } from "node:module";
+      const seen = new Set();
+      registerHooks({ resolve(specifier, context, next) {
+        if (specifier.startsWith("@opentelemetry/")) seen.add(specifier);
+        return next(specifier, context);
+      } });
+      const { openVenturi } = await import(${JSON.stringify(new URL("../../src/index.js", import.meta.url).href)});
+      for (const configFile of ${JSON.stringify(files.map(({ file }) => file))}) {
+        const venturi = await openVenturi({ configFile, env: {} });
         await venturi.agent("helper").execute("hello");
         await venturi.close();
-        console.log(JSON.stringify([...seen]));`;
-      const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      const [out] = await Promise.all([text(child.stdout), once(child, "close")]);
-      const seen = JSON.parse(out) as string[];
-      if (setting === "off") expect(seen).to.deep.equal([]);
-      else {
-        expect(seen).to.include("@opentelemetry/sdk-trace");
-        expect(seen.filter((name) => /sdk-node|otlp|prometheus|sdk-logs/.test(name))).to.deep.equal([]);
-      }
+        console.log(JSON.stringify([...seen]));
+      }`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
     });
-  }
+    const [out] = await Promise.all([text(child.stdout), once(child, "close")]);
+    const [off, on] = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as string[]);
+    expect(off).to.deep.equal([]);
+    expect(on).to.include("@opentelemetry/sdk-trace");
+    expect(on?.filter((name) => /sdk-node|otlp|prometheus|sdk-logs/.test(name))).to.deep.equal([]);
+  });
 });
