@@ -34,6 +34,8 @@ export class Courier {
   readonly #busy = new Map<string, Promise<void>>();
   /** Lanes that failed here: when to retry, by the monotonic clock. */
   readonly #retryAt = new Map<string, { readonly due: number; readonly failedAt: number }>();
+  /** Lanes worked on since the last read of lanes began: what it says of them may be out of date. */
+  readonly #touched = new Set<string>();
   readonly #hints = new Set<string>();
   #after: string | undefined;
   /** Cuts off deliveries that a stop does not wait for any longer. */
@@ -80,6 +82,7 @@ export class Courier {
     while (this.#busy.has(key)) await this.#busy.get(key)?.catch(() => {});
     const done = work().finally(() => {
       this.#busy.delete(key);
+      this.#touched.add(key);
       this.#wake();
     });
     this.#busy.set(key, done);
@@ -91,6 +94,7 @@ export class Courier {
     for (const run of this.#hints) {
       if (signal.aborted || !this.#parts.receiver.hasRoom) return;
       this.#hints.delete(run);
+      this.#touched.clear();
       const stored = await lanes.get(webhook, run);
       // A lane that has to wait is found again with its page.
       if (stored !== undefined && this.#parts.receiver.isFree(stored.lane)) await this.#begin(stored, signal);
@@ -100,6 +104,7 @@ export class Courier {
   /** Handles one page of lanes; returns how long to wait before the next. */
   async #page(signal: AbortSignal): Promise<number> {
     const { lanes, webhook, receiver } = this.#parts;
+    this.#touched.clear();
     const page = await lanes.page(webhook, this.#after);
     let begun = 0;
     for (const stored of page) {
@@ -127,17 +132,21 @@ export class Courier {
     return wait === 0;
   }
 
+  #isTaken(key: string): boolean {
+    return this.#busy.has(key) || this.#touched.has(key);
+  }
+
   /** Finds what to deliver and starts delivering, without waiting for the receiver. */
   async #begin(stored: StoredLane, signal: AbortSignal): Promise<void> {
     const { key } = stored;
-    if (this.#busy.has(key) || stored.lane.done) return;
+    if (this.#isTaken(key) || stored.lane.done) return;
     const { journal, receiver, webhook, log } = this.#parts;
     const { pending, replayed } = stored.lane;
     const next =
       pending === undefined
         ? await nextMessages(journal, stored.lane, receiver.options)
         : { messages: [pending], place: pending.place, last: replayed === true };
-    if (next === undefined) return;
+    if (next === undefined || this.#isTaken(key)) return;
     this.alone(key, () => this.#deliver(stored, next, signal)).catch((thrown: unknown) => {
       log.warn("a delivery is tried again", { webhook, run: stored.lane.run, error: messageOf(thrown) });
     });

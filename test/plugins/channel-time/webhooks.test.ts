@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { setTimeout as pass } from "node:timers/promises";
 import { expect } from "chai";
 import { Lanes, space } from "../../../plugins/channel-time/lanes.ts";
 import type { Service } from "../../../src/host/service.ts";
@@ -165,6 +166,28 @@ budgets: { all: { of: service, tokens: 100, per: month } }`);
     await until(() => receiver.taken.length >= runs.length);
     expect(receiver.taken.map(({ body }) => body.data.run).sort()).to.deep.equal(runs.toSorted());
     expect(new Set(receiver.taken.map(({ id }) => id)).size).to.equal(runs.length);
+  });
+
+  it("tell nothing twice when a list of what is to be told comes late, after it was told", async () => {
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret} } }`);
+    const { page } = Lanes.prototype;
+    Lanes.prototype.page = async function (...query) {
+      const found = await page.apply(this, query);
+      const open = found.filter(({ lane }) => lane.done !== true).map(({ lane }) => lane.run);
+      const isTold = () => open.every((run) => receiver.taken.some(({ body }) => body.data.run === run));
+      if (open.length > 0) await Promise.race([until(isTold), pass(200)]);
+      await pass(20);
+      return found;
+    };
+    const runs: string[] = [];
+    for (let each = 0; each < 5; each++) {
+      runs.push(await start());
+      await pass(30);
+    }
+    await until(() => new Set(receiver.taken.map(({ body }) => body.data.run)).size === runs.length);
+    await pass(300);
+    Lanes.prototype.page = page;
+    expect(receiver.received.map(({ body }) => body.data.run).sort()).to.deep.equal(runs.toSorted());
   });
 
   it("keep the answer to a delivery on its way while the service drains", async () => {
