@@ -40,10 +40,13 @@ const sweeps = [
   "cli/wrong-words",
   "docs/code",
   "docs/commands",
+  "doors/doors",
   "fuzz/seeds",
   "host/runs/cancel-elsewhere",
+  "plugins/files/escape",
   "plugins/interleaved-calls",
   "plugins/shell/processes",
+  "simulation/simulation",
 ].map(file);
 // Those of more than nine seconds, the longest first.
 const long = [

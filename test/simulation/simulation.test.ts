@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { isSlow } from "../sweep.ts";
 import { Decisions } from "./decisions.ts";
 import { mutants } from "./mutants.ts";
 
@@ -19,15 +20,17 @@ const simulate = (...words: string[]) => {
 
 describe("the simulated service", () => {
   it("keeps every promise in a fixed set of histories, and repeats them byte by byte", () => {
-    const { status, text } = simulate("--seeds", "15", "--twice");
+    const seeds = isSlow ? 100 : 10;
+    const { status, text } = simulate("--seeds", `${seeds}`, "--twice");
     expect(status, text).to.equal(0);
-    expect(text).to.match(/15 histories, \d+ runs, .* 0 failed/);
+    expect(text).to.match(new RegExp(`${seeds} histories, \\d+ runs, .* 0 failed`));
   });
 
   it("keeps them on SQLite, on a disk that loses power", () => {
-    const { status, text } = simulate("--store", "sqlite", "--from", "7", "--seeds", "4", "--twice");
+    const seeds = isSlow ? 20 : 2;
+    const { status, text } = simulate("--store", "sqlite", "--from", "7", "--seeds", `${seeds}`, "--twice");
     expect(status, text).to.equal(0);
-    expect(text).to.match(/4 histories, \d+ runs, .* 0 failed/);
+    expect(text).to.match(new RegExp(`${seeds} histories, \\d+ runs, .* 0 failed`));
   });
 
   it("finds a commit that does not wait for the disk", () => {
