@@ -164,6 +164,25 @@ describe("compaction by summary", () => {
     expect(dropped?.dropped).to.be.greaterThan(4);
   });
 
+  for (const finish of ["refusal", "content_filter"] as const)
+    it(`is no excuse of a model that ends with ${finish}: the oldest turns are dropped instead`, async () => {
+      const said: Delta = { type: finish === "refusal" ? "refusal" : "text", text: "I cannot help with that." };
+      const unwilling: Provider = {
+        capabilities: { streaming: true, tools: false, vision: false, reasoning: false },
+        async *stream() {
+          yield [said, { type: "done", finish }];
+        },
+      };
+      const model = new ScriptedModel([["ok"]]);
+      const bench = await run({ model, session: turns(10), ...setupOf(unwilling) });
+      const [why] = bench.of("context.compacted");
+      expect(why?.summary).to.equal(undefined);
+      expect(why?.error?.err).to.contain(finish);
+      expect(textOf(model.requests[0]?.messages ?? []))
+        .to.not.contain("cannot help")
+        .and.not.contain("question 1 ");
+    });
+
   it("cancelled while the summary is written ends the run, without a summary", async () => {
     const silent = new ScriptedModel([[say.silence()]]);
     const bench = new Bench({ model: new ScriptedModel([["ok"]]), session: turns(10), ...setupOf(silent) });

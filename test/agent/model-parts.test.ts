@@ -335,11 +335,12 @@ describe("the cap on a generation's output", () => {
     const events = [
       { type: "text.delta", text: "abc" },
       { type: "reasoning.delta", text: "" },
+      { type: "refusal.delta", text: "no" },
       { type: "tool_call.delta", arguments: "{}" },
       { type: "tool.output", text: "not the model's" },
       { type: "run.started" },
     ] as unknown as RunEvent[];
-    expect(producedIn(events)).to.equal(3 + 2 + 3 * 64);
+    expect(producedIn(events)).to.equal(3 + 2 + 2 + 4 * 64);
     expect(producedIn([])).to.equal(0);
   });
 });

@@ -81,7 +81,7 @@ export async function summarize(run: RunContext, asked: ToSummarize): Promise<Su
     }
   }
   if (summary === undefined || spent === undefined)
-    throw new SummaryFailure(empty(chain.name), { spent, endsRun: false });
+    throw new SummaryFailure(noSummary(`${chain.name}: the summary is empty`), { spent, endsRun: false });
   return { summary, ...spent };
 }
 
@@ -183,13 +183,14 @@ async function ask(
   { target, request }: { readonly target: ModelTarget; readonly request: GenerationRequest },
 ): Promise<Summary> {
   const context = contextOf(run, { target, round: run.state.roundsFinished + 1, attempt: 0, timeout });
-  const { parts, usage: reported } = await run.orAborted(collected(streamOf(target.port, request, context)));
+  const { parts, usage: reported, finish } = await run.orAborted(collected(streamOf(target.port, request, context)));
   const text = parts
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("")
     .trim();
   const usage = completeUsage(reported, request.messages, text.length);
-  if (text === "") throw empty(target.name);
+  if (text === "") throw noSummary(`${target.name}: the summary is empty`);
+  if (refusals.has(finish)) throw noSummary(`${target.name} refused to summarize (${finish})`);
   // A model that ignores its token limit must not fill the context the summary should free.
   const summary = text.slice(0, (request.options.maxTokens ?? mostTokens) * 8);
   return { summary, model: target.name, usage, ...run.costOf(target.name, usage) };
@@ -207,8 +208,10 @@ async function collected(stream: AsyncIterable<readonly Delta[]>): Promise<Retur
   return generationOf(deltas);
 }
 
-const empty = (model: string): VenturiError =>
-  new VenturiError("provider.stream", "llm_error", `${model}: the summary is empty`);
+const noSummary = (why: string): VenturiError => new VenturiError("provider.stream", "llm_error", why);
+
+/** What was said with one of these is an excuse, not a summary. */
+const refusals: ReadonlySet<string> = new Set(["refusal", "content_filter"]);
 
 /** Tokens that summarizing these messages would read. */
 export const summaryCost = (messages: readonly Message[], contextTokens: number): number =>

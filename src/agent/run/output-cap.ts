@@ -59,7 +59,8 @@ export class OutputCap {
 export function producedIn(history: readonly RunEvent[]): number {
   let size = 0;
   for (const event of history) {
-    if (event.type === "text.delta" || event.type === "reasoning.delta") size += event.text.length + perEvent;
+    if (event.type === "text.delta" || event.type === "reasoning.delta" || event.type === "refusal.delta")
+      size += event.text.length + perEvent;
     else if (event.type === "tool_call.delta") size += event.arguments.length + perEvent;
   }
   return size;
