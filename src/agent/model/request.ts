@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Message } from "../../core/model/messages.ts";
 import type { GenerationRequest, ToolChoice } from "../../core/model/provider.ts";
 import type { Tool } from "../../core/ports/tool.ts";
@@ -97,7 +97,7 @@ function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache">
   const asked = native?.fields.prompt_cache_key;
   const shared = typeof asked === "string" && asked !== "" ? `${parts.tenant ?? defaultTenant}\n${asked}` : session;
   if (shared === undefined) return { cache: { mode } };
-  const key = createHash("sha256").update(`${agent.name}\n${shared}`).digest("base64url").slice(0, 32);
+  const key = hash("sha256", `${agent.name}\n${shared}`, "base64url").slice(0, 32);
   return { cache: { mode, key } };
 }
 

@@ -6,8 +6,8 @@ import type { Message, Part } from "../../core/model/messages.ts";
  */
 export function withoutForeignSignatures(messages: readonly Message[], provider: string): Message[] {
   return messages.map((message) => {
-    const { provider: speaker, ...rest } = message;
-    if (speaker === undefined || speaker === provider) return message;
+    if (message.provider === undefined || message.provider === provider) return message;
+    const { provider: _, ...rest } = message;
     return { ...rest, parts: message.parts.flatMap(unproven) };
   });
 }

@@ -23,14 +23,17 @@ export function deferredTools(run: RunContext, own: readonly Tool[]): readonly T
   return [findTools(run, rest), ...(shown === undefined ? [] : [shown]), ...found];
 }
 
+/** One object: what is made of a schema is kept with it. */
+const parameters = z.strictObject({
+  query: z.string().min(1).max(500).describe("what the tool should do, in a few words, or its name"),
+  group: z.string().max(64).optional().describe("only tools whose names begin with this"),
+}) as unknown as Tool["parameters"]; // Arguments are validated before the call.
+
 function findTools(run: RunContext, own: readonly Tool[]): Tool {
   return {
     name: "find_tools",
     description: `Finds tools by what they do; those found can be called from your next turn on. There are ${own.length}, by the beginning of their names: ${groupsOf(own)}.`,
-    parameters: z.strictObject({
-      query: z.string().min(1).max(500).describe("what the tool should do, in a few words, or its name"),
-      group: z.string().max(64).optional().describe("only tools whose names begin with this"),
-    }) as unknown as Tool["parameters"], // Arguments are validated before the call.
+    parameters,
     effect: "pure",
     local: true,
     call(input, { round, call }) {

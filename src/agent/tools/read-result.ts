@@ -10,16 +10,19 @@ const mostNamed = 50;
 
 type Run = Pick<RunContext, "state" | "content"> & { readonly parts: Pick<RunContext["parts"], "session"> };
 
+/** One object: what is made of a schema is kept with it. */
+const parameters = z.strictObject({
+  call: z.string().describe("the id of the call whose result it is"),
+  offset: z.number().int().min(0).describe("where to begin, in characters"),
+  length: z.number().int().min(1).max(longestPiece).default(8_000).describe("how much to read, in characters"),
+}) as unknown as Tool["parameters"]; // Arguments are validated before the call.
+
 /** Lets the model read the rest of a truncated output, or one replaced by a reference. Offered once there may be one. */
 export function readResultTool(run: Run): Tool {
   return {
     name: "read_result",
     description: "Reads a piece of an earlier tool result that was cut or is no longer shown.",
-    parameters: z.strictObject({
-      call: z.string().describe("the id of the call whose result it is"),
-      offset: z.number().int().min(0).describe("where to begin, in characters"),
-      length: z.number().int().min(1).max(longestPiece).default(8_000).describe("how much to read, in characters"),
-    }) as unknown as Tool["parameters"], // Arguments are validated before the call.
+    parameters,
     effect: "pure",
     local: true,
     maxOutput: longestPiece + 200,

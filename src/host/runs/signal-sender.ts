@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { blocked } from "../../agent/run/guard-filter.ts";
 import { screenSaid } from "../../agent/run/screen-input.ts";
@@ -152,4 +152,4 @@ function checkAnswer(asked: EventOf<"question.asked">, { approved, answer, ...ot
   if (problem !== undefined) throw wrong(`answer${problem}`);
 }
 
-const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
+const hashOf = (value: unknown): string => hash("sha256", JSON.stringify(value));
