@@ -23,33 +23,39 @@ export function disagreements(events: readonly RunEvent[]): string[] {
   const digest = new DigestFold(first.run, first);
   let component = initialState(first.run);
   let asking = 0;
+  let now: RunEvent = first;
+  const same = (fact: string, ...values: readonly unknown[]) => {
+    for (let at = 1; at < values.length; at++)
+      if (!isEqual(values[at], values[0])) {
+        const told = values.map((value) => JSON.stringify(value)).join(" ≠ ");
+        found.push(`${now.type} (${now.seq}), ${fact}: ${told}`);
+        return;
+      }
+  };
   for (const event of events) {
+    now = event;
     state.apply(event);
     facts.take(event);
     story.take(event);
     fold(view, event);
     component = nextState(component, event);
-    asking += questionsOpened([event]);
-    if (isStep(event)) digest.add(event);
+    asking += opened(event);
     if (!isStep(event)) continue;
-    const same = (fact: string, ...values: readonly unknown[]) => {
-      if (values.every((value) => value === values[0] || isDeepStrictEqual(value, values[0]))) return;
-      found.push(`${event.type} (${event.seq}), ${fact}: ${values.map((value) => JSON.stringify(value)).join(" ≠ ")}`);
-    };
+    digest.add(event);
     const { status } = facts;
     same("status", status, view.status, story.status);
     same("status of a component", status === "cancelled" ? "failed" : status, component.status);
     same("end", status === "running" || status === "waiting", state.terminal === undefined);
     same("text", state.output, component.text, textOf(view));
     same("round", state.roundNumber, facts.rounds.at(-1)?.round ?? 0, view.rounds.at(-1)?.round ?? 0);
-    same("attempts", facts.rounds.flatMap(({ attempts }) => attempts).length, story.attempts.length);
+    same("attempts", attemptsIn(facts), story.attempts.length);
     same("model", state.model, facts.attempt?.model);
-    const times = [facts.times.segments, view.times.segments, story.times.segments];
+    const times = [facts.times.segments, view.times.segments, story.times.segments] as const;
     // The last one on the way, all at the end: comparing all after every step is quadratic.
     if (isTerminal(event)) same("time", ...times);
-    else for (const at of [-1, -2]) same("time", ...times.map((segments) => segments.at(at)));
+    else for (const at of lastTwo) same("time", times[0].at(at), times[1].at(at), times[2].at(at));
     if (facts.asking.size + view.asking.size > 0) same("questions", [...facts.asking.keys()], [...view.asking.keys()]);
-    if (isTerminal(event)) atEnd(event, same);
+    if (isTerminal(event)) atEnd(event);
     else {
       same("open questions", asking, facts.asking.size, component.questions.length);
       same("asks a person", asking > 0, status === "waiting");
@@ -57,7 +63,7 @@ export function disagreements(events: readonly RunEvent[]): string[] {
   }
   return found;
 
-  function atEnd(last: TerminalEvent, same: (fact: string, ...values: readonly unknown[]) => void): void {
+  function atEnd(last: TerminalEvent): void {
     const row = digest.end(last).digest;
     const sealed = [...facts.calls.values()].flatMap((call) => (call.sealed === undefined ? [] : [call.sealed]));
     sealed.sort((one, other) => one.seq - other.seq);
@@ -78,8 +84,40 @@ export function disagreements(events: readonly RunEvent[]): string[] {
   }
 }
 
-const textOf = ({ items }: ReturnType<typeof emptyView>): string =>
-  items.map((item) => (isSaid(item.kind) && "text" in item && isKept(item) ? item.text : "")).join("");
+const lastTwo = [-1, -2];
+
+/** Most values are the same one, or flat and of the same few fields. */
+function isEqual(one: unknown, other: unknown): boolean {
+  return (
+    one === other ||
+    (isFlat(one) && isFlat(other) && hasAll(one, other) && hasAll(other, one)) ||
+    isDeepStrictEqual(one, other)
+  );
+}
+
+type Flat = Readonly<Record<string, unknown>>;
+
+const isFlat = (value: unknown): value is Flat =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function hasAll(one: Flat, other: Flat): boolean {
+  for (const key in one) if (one[key] !== other[key] || !(key in other)) return false;
+  return true;
+}
+
+const opened = (event: RunEvent): number => (event.type.endsWith("delta") ? 0 : questionsOpened([event]));
+
+function attemptsIn({ rounds }: RunFold): number {
+  let count = 0;
+  for (const { attempts } of rounds) count += attempts.length;
+  return count;
+}
+
+function textOf({ items }: ReturnType<typeof emptyView>): string {
+  let text = "";
+  for (const item of items) if (isSaid(item.kind) && "text" in item && isKept(item)) text += item.text;
+  return text;
+}
 const isSaid = (kind: string): boolean => kind === "text" || kind === "refusal";
 const isKept = (item: object): boolean => !("retracted" in item) || item.retracted === undefined;
 

@@ -38,13 +38,6 @@ export function connect(engine: Engine, life: Life): Journal {
     const isNear = fate === "good" && decisions.chance(profile.near);
     if (fate !== "good") coverage.fault(fate, method);
     return new Promise((resolve, reject) => {
-      const effect = (): Promise<unknown> => {
-        try {
-          return Promise.resolve(engine.apply(method, given));
-        } catch (thrown) {
-          return Promise.reject(thrown);
-        }
-      };
       const answered = (value: unknown) => {
         // Nine of ten polls find nothing: no step is spent on them.
         if (isNear && polls.has(method) && isNothing(value)) resolve(value);
@@ -53,10 +46,10 @@ export function connect(engine: Engine, life: Life): Journal {
       const refused = (error: unknown) => {
         if (!life.dead) world.later(life, labels(method).error, delay(), () => reject(error));
       };
-      const answer = () => void effect().then(answered, refused);
+      const answer = () => void effect(method, given).then(answered, refused);
       if (isNear) return answer();
       if (fate === "good") return world.later(undefined, labels(method).request, delay(), answer);
-      const quietly = () => void effect().catch(nothing);
+      const quietly = () => void effect(method, given).catch(nothing);
       const giveUp = (why: string, ms: number) => {
         if (!life.dead) world.later(life, `${method}: ${why}`, ms, () => reject(failed(method, why)));
       };
@@ -76,6 +69,14 @@ export function connect(engine: Engine, life: Life): Journal {
           return world.later(undefined, labels(method).request, delay(), answer);
       }
     });
+  }
+
+  function effect(method: string, given: readonly unknown[]): Promise<unknown> {
+    try {
+      return Promise.resolve(engine.apply(method, given));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   const known = new Map<string, Labels>();
@@ -183,10 +184,16 @@ const ownershipAt = (copies: readonly Append[], at: number): Ownership => {
 
 /** Objects of one process are not objects of another, and functions do not cross a network. */
 function copied(value: unknown): unknown {
-  if (value instanceof Map) return new Map([...value].map(([key, one]) => [key, copied(one)]));
-  if (value instanceof AbortSignal) return value;
-  if (typeof value === "function") return undefined;
+  if (typeof value !== "object" || value === null) return typeof value === "function" ? undefined : value;
   if (Array.isArray(value)) return value.map(copied);
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)]));
+  if (value instanceof Map) return new Map([...value].map(([key, one]) => [key, copied(one)]));
+  if (value instanceof AbortSignal || ArrayBuffer.isView(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [key, one] of Object.entries(value)) {
+    // A field of that name, not another prototype.
+    if (key === "__proto__")
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copied(each)]));
+    copy[key] = copied(one);
+  }
+  return copy;
 }

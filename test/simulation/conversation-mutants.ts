@@ -17,6 +17,41 @@ export const conversationMutants: Readonly<Record<string, Mutant>> = {
     from: "const isCurrent = cached !== undefined && [...cached.runs].every((run) => listed.has(run));",
     to: "const isCurrent = cached !== undefined;",
   },
+  "another model is sent what the first one has thought": {
+    file: "src/agent/model/vendor-proofs.js",
+    from: "message.provider === undefined || message.provider === provider",
+    to: "true",
+  },
+  "two thoughts become one": {
+    file: "src/agent/state/round-state.js",
+    from: "event.part === undefined || event.part === this.#reasoning",
+    to: "true",
+  },
+  "a thought that a guard has changed keeps its proof": {
+    file: "src/agent/model/filtered-deltas.js",
+    from: "const isSame = isProven && this.#told === this.#thought;",
+    to: "const isSame = isProven;",
+  },
+  "a refusal is taken for an answer": {
+    file: "src/agent/after-round.js",
+    from: "if (schema === undefined)\n        return { finish };",
+    to: 'if (schema === undefined)\n        return { finish: "stop" };',
+  },
+  "a resumed run forgets the tools it has found": {
+    file: "src/agent/state/run-state.js",
+    from: "for (const event of events)\n            state.apply(event);",
+    to: "for (const event of events)\n            state.apply(event);\n        state.foundTools.clear();",
+  },
+  "a skill that was changed is read as if it had not been": {
+    file: "src/agent/tools/read-skill.js",
+    from: "shown.hash === skill.hash ?",
+    to: "true ?",
+  },
+  "a run is told of the skills of another configuration": {
+    file: "src/agent/model/request.js",
+    from: "withSkills(own, state.skills)",
+    to: "withSkills(own, agent.skills)",
+  },
   "a summary is asked for without the tenant": {
     file: "src/agent/model/generation-context.js",
     from: "...(tenant === undefined ? {} : { tenant }),",

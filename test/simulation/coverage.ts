@@ -50,6 +50,7 @@ const wanted = [
     "retracted",
     "reconnect",
   ],
+  ...["tools found", "why: refused", "skill changed under a run"],
   ...["started again by key", "start repeated after the removal"],
   ...["append lost", "append late", "append twice", "append refused", "claim lost", "enqueue lost", "signal lost"],
 ] as const;

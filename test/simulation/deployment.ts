@@ -13,6 +13,7 @@ import { modelOf, toolsOf } from "./model.ts";
 import { budgetsOf, used } from "./money.ts";
 import type { Recollection } from "./recollection.ts";
 import type { Requests } from "./requests.ts";
+import { skillOf } from "./skill.ts";
 import type { Life } from "./world.ts";
 
 interface DeploymentParts {
@@ -90,18 +91,20 @@ export class Deployment {
     const { failover, choose, sticky, hedgeAfter, contextTokens, compaction: by } = profile;
     const model = failover ? [modelOf(parts, "p0"), modelOf(parts, "p1")] : modelOf(parts);
     const routing = { choose, sticky, hedgeAfter: hedgeAfter === 0 ? undefined : hedgeAfter };
+    const learned = profile.skilled ? skillOf(number) : undefined;
     const tester = checked({
       ...agentOf({
         model,
-        tools: [...toolsOf(parts), ...(memory?.tools ?? [])],
+        tools: [...toolsOf(parts), ...(memory?.tools ?? []), ...(learned === undefined ? [] : [learned.tool])],
         chain: {
           retry: { max: 2 },
           ...(failover ? { failover: "retract", routing } : {}),
           ...(contextTokens === 0 ? {} : { contextTokens }),
         },
-        policy: { grace: 1_000, approvalTimeout: 120_000 },
+        policy: { grace: 1_000, approvalTimeout: 120_000, ...(profile.defers ? { defer: { above: 2 } } : {}) },
       }),
       name: "tester",
+      ...(learned === undefined ? {} : { skills: learned.skills }),
       // Known, so that what is set aside does not depend on the histories before.
       ...shared,
       ...guards,

@@ -75,8 +75,10 @@ export async function history(
     const ms = engine.calm ? 100 : decisions.below(15_000);
     world.later(undefined, `restart of ${server.slot}`, ms, () => start(server.slot));
   };
+  /** Those that may be ended. */
+  const mortal = () => (profile.isFirstWeak ? servers().filter(({ slot }) => slot === 0) : servers());
   const crash = () => {
-    const up = servers();
+    const up = mortal();
     if (up.length === 0 || engine.calm) return;
     const server = decisions.pick(up);
     world.note(`crash ${server.life.name}`);
@@ -85,7 +87,7 @@ export async function history(
     end(server);
   };
   const drain = () => {
-    const up = servers();
+    const up = mortal();
     if (up.length === 0 || engine.calm) return;
     const server = decisions.pick(up);
     slots[server.slot] = undefined;

@@ -2,6 +2,7 @@ import type { Verdict } from "../../src/core/ports/tool.ts";
 import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import type { Engine } from "./engine.ts";
 import { forbidden } from "./guard.ts";
+import { skillName } from "./skill.ts";
 
 interface Act {
   readonly tool: string;
@@ -35,6 +36,7 @@ export class Ledger {
     if (tool === "remember") return { patch: [{ op: "add", path: `/n${n}`, value: n }], why: "it matters" };
     if (tool === "memorize") return { text: `note ${n}` };
     if (tool === "recall") return { query: `note ${decimal(n)}` };
+    if (tool === "read_skill") return { name: skillName };
     return { n, ...(note === undefined ? {} : { note }) };
   }
 

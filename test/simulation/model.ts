@@ -8,6 +8,7 @@ import type { Ledger } from "./ledger.ts";
 import { used } from "./money.ts";
 import type { Profile } from "./profile.ts";
 import { markOf, type Requests } from "./requests.ts";
+import { proofOf, refusal } from "./thoughts.ts";
 import type { Life, World } from "./world.ts";
 
 interface Parts {
@@ -32,9 +33,9 @@ const mostRounds = 2;
 export function modelOf({ world, life, profile, ledger, requests, number, isCalm }: Parts, name = "p0"): Provider {
   const { decisions } = world;
   return {
-    capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+    capabilities: { streaming: true, tools: true, vision: false, reasoning: profile.reasons },
     async *stream(request, context) {
-      const over = requests.begin(life.name, request, context);
+      const over = requests.begin({ process: life.name, model: name, number }, request, context);
       try {
         yield* answer(request, context);
       } finally {
@@ -46,9 +47,15 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
   /** Without tools there is nothing to call: summaries, and the agent of schedules. */
   async function* answer({ tools }: GenerationRequest, { signal, round }: GenerationContext) {
     const rounds = round - 1;
-    const wantsCalls = tools.length > 0 && (rounds === 0 || (rounds < mostRounds && decisions.chance(0.3)));
-    const calls = wantsCalls ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index)) : [];
-    const steps = interleaved([textOf(rounds), ...calls]);
+    const wanted = profile.defers ? 1 : 0;
+    const wantsCalls =
+      tools.length > 0 && (rounds <= wanted || (rounds < wanted + mostRounds && decisions.chance(0.3)));
+    const offered = new Set(tools.map((tool) => tool.name));
+    const calls = wantsCalls
+      ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index, offered))
+      : [];
+    const refuses = !isCalm() && calls.length === 0 && decisions.chance(profile.refuses);
+    const steps = [...thoughtsOf(rounds), ...interleaved([textOf(rounds, refuses), ...calls])];
     for (const delta of [...steps, undefined]) {
       if (decisions.chance(0.7)) await world.io(life, "model", decisions.below(400));
       signal.throwIfAborted();
@@ -56,29 +63,51 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
         throw new VenturiError("provider.stream", decisions.pick(failures), "planted");
       if (delta !== undefined) yield [delta];
     }
-    const finish = calls.length === 0 ? ("stop" as const) : ("tool_calls" as const);
+    const finish = refuses ? ("refusal" as const) : calls.length === 0 ? ("stop" as const) : ("tool_calls" as const);
     yield [
       { type: "usage" as const, usage: used },
       { type: "done" as const, finish },
     ];
   }
 
-  function textOf(round: number): Delta[] {
+  function textOf(round: number, refuses: boolean): Delta[] {
     const word = profile.guarded !== "none" && decisions.chance(0.3) ? pieces(forbidden) : [];
     const texts = Array.from({ length: decisions.between(0, 3) }, (_, at) => `r${round}.${at}${markOf(name)}`);
+    if (refuses) return [refusal, ...texts, ...word].map((text) => ({ type: "refusal", text }));
     // A summary of nothing is none.
     if (texts.length === 0 && profile.contextTokens > 0) texts.push(markOf(name));
     return [...texts, ...word].map((text) => ({ type: "text", text }));
   }
 
+  /** Each part whole, with a proof that it is: what a vendor takes back. */
+  function thoughtsOf(round: number): Delta[] {
+    if (!profile.reasons || decisions.chance(0.3)) return [];
+    const parts = decisions.between(1, 3);
+    return Array.from({ length: parts }, (_, part): Delta[] => {
+      const word = profile.guarded !== "none" && decisions.chance(0.3) ? forbidden : "";
+      const text = `t${round}.${part}${word}${markOf(name)}`;
+      const [first = "", ...rest] = pieces(text).reverse();
+      const of = parts === 1 ? {} : { part };
+      return [
+        ...rest.map((piece) => ({ type: "reasoning" as const, text: piece, ...of })),
+        { type: "reasoning", text: first, signature: proofOf(name, text), ...of },
+      ];
+    }).flat();
+  }
+
   /** Opened without arguments, then in fragments: what came in between once made a call run on arguments that nobody sent. */
-  function callOf(index: number): Delta[] {
+  function callOf(index: number, offered: ReadonlySet<string>): Delta[] {
     const some = [number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"];
     if (profile.asks) some.push("consult", "consult", "consult");
+    if (profile.skilled) some.push("read_skill", "read_skill", "read_skill");
     const name = decisions.pick(profile.remembers ? [...some, ...memories] : some);
+    const id = `c${index}`;
+    if (!offered.has(name)) {
+      const query = JSON.stringify({ query: `${name} ${decisions.pick(some)}` });
+      return [{ type: "tool_call", index, id, name: "find_tools", arguments: query, sealed: true }];
+    }
     const note = profile.guarded !== "none" && decisions.chance(0.2) ? forbidden : undefined;
     const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name, note);
-    const id = `c${index}`;
     if (name !== "now" && decisions.chance(0.1)) return placeholder(index, { id, name, text });
     return [
       { type: "tool_call", index, id, name },

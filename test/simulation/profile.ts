@@ -18,6 +18,8 @@ export interface Profile {
   readonly fullDisk: number;
   readonly crashes: number;
   readonly drains: number;
+  /** Crashes and drains are those of the first process; the others go on. */
+  readonly isFirstWeak: boolean;
   /** Error of the second process's wall clock, ms. */
   readonly skew: number;
   readonly providerFails: number;
@@ -75,6 +77,14 @@ export interface Profile {
   readonly memory: number;
   /** A tool asks a person for something that only they know. */
   readonly asks: boolean;
+  /** Models think before they speak. */
+  readonly reasons: boolean;
+  /** Probability that a model refuses to answer. */
+  readonly refuses: number;
+  /** The model is offered only those tools that it has found. */
+  readonly defers: boolean;
+  /** The agent has a skill, of which each configuration has another edition. */
+  readonly skilled: boolean;
 }
 
 /** The store does what it is asked, in its time. */
@@ -93,9 +103,13 @@ export function profileOf(decisions: Decisions): Profile {
   const remembers = decisions.chance(0.12);
   // Somebody has to take it from somebody.
   const hasLittle = decisions.chance(0.1);
+  const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
+  const reloads = decisions.chance(0.15);
+  // Of two processes that come and go, one knows a schedule from a later time than the other.
+  const isAhead = schedule !== "none" && decisions.chance(0.5);
   return {
     runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
-    workers: decisions.between(1, 3),
+    workers: isAhead ? 2 : decisions.between(1, 3),
     delay: decisions.pick([0, 3, 30, 300]),
     slow: share(0.3),
     refused: share(0.4),
@@ -105,9 +119,10 @@ export function profileOf(decisions: Decisions): Profile {
     hintLost: decisions.chance(0.3) ? decisions.pick([0, 0.3, 1]) : 0,
     fullDisk: decisions.chance(0.1) ? decisions.between(0, 40_000) : 0,
     // What a call has stored is found again when it is repeated.
-    crashes: decisions.chance(0.6) ? decisions.between(0, remembers ? 6 : 3) : 0,
+    crashes: decisions.chance(isAhead ? 0.9 : 0.6) ? decisions.between(isAhead ? 1 : 0, remembers ? 6 : 3) : 0,
+    isFirstWeak: decisions.chance(isAhead ? 0.8 : 0.1),
     drains: decisions.chance(watched ? 0.7 : 0.2) ? decisions.between(0, 2) : 0,
-    skew: decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
+    skew: isAhead ? decisions.between(10_000, 60_000) : decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
     providerFails: share(0.3),
     drops: share(0.5),
     cancels: share(0.3),
@@ -124,11 +139,11 @@ export function profileOf(decisions: Decisions): Profile {
     apart: decisions.chance(0.1),
     watched,
     budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
-    schedule: decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none",
+    schedule,
     // It reads the feed too: two readers that come at different times share what is known.
     webhook: decisions.chance(watched ? 0.5 : 0.08),
     receiverFails: decisions.pick(shares),
-    reloads: decisions.chance(0.15),
+    reloads,
     pauses: share(0.2),
     guarded: decisions.chance(0.15) ? decisions.pick(["block", "ask"] as const) : "none",
     failover: decisions.chance(0.2),
@@ -143,5 +158,9 @@ export function profileOf(decisions: Decisions): Profile {
     crowd: decisions.chance(0.3) ? 9 : 0,
     memory: hasLittle ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
     asks: decisions.chance(0.15),
+    reasons: decisions.chance(0.2),
+    refuses: share(0.15),
+    defers: decisions.chance(0.08),
+    skilled: decisions.chance(reloads ? 0.3 : 0.05),
   };
 }

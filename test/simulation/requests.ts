@@ -3,6 +3,8 @@ import type { Message } from "../../src/core/model/messages.ts";
 import type { GenerationContext, GenerationRequest } from "../../src/core/model/provider.ts";
 import type { RunEvent } from "../../src/core/run/events.ts";
 import type { Engine } from "./engine.ts";
+import { checkListed } from "./skill.ts";
+import { checkReturned, refusal } from "./thoughts.ts";
 
 /** What a model says, marked with its name. */
 export const markOf = (model: string): string => `@${model} `;
@@ -10,6 +12,10 @@ const mark = /@(p\d) /g;
 /** What a client of a tenant says. */
 export const saidBy = (tenant: string): string => `go for ${tenant};`;
 const said = /go for (\w+);/g;
+/** Offered without having been found. */
+const always = new Set(["find_tools", "read_result", "read_skill"]);
+/** Of a tool, in what `find_tools` says. */
+const named = /"name":\s*"(\w+)"/g;
 
 /** What models are asked: nothing that is not stored, nothing erased, nothing of another tenant, and no call without its result. */
 export class Requests {
@@ -31,13 +37,46 @@ export class Requests {
     if (event.type !== "context.compacted") return;
     this.#engine.coverage.count(event.summary === undefined ? "compacted" : "summarized");
     if (event.summary !== undefined) this.#summaries.add(event.summary);
+    if (event.summary?.startsWith(refusal))
+      this.#engine.world.violated(`${event.run}: a refusal is taken for a summary`);
+  }
+
+  /** What a model was told that it has found is what it may call, and nothing else. */
+  #checkOffered(
+    run: string,
+    { tools, number }: { tools: GenerationRequest["tools"]; number: number },
+    say: (what: string) => void,
+  ): void {
+    const found = new Set<string>();
+    let known = new Set<string>();
+    for (const event of this.#engine.events.get(run) ?? []) {
+      // Also by a round that is tried again, and may not call it yet.
+      if (event.type === "tools.found") for (const name of event.names) found.add(name);
+      if (event.type === "tool.finished" && event.name === "find_tools" && event.ok)
+        for (const [, name = ""] of (event.output ?? "").matchAll(named)) found.add(name);
+      if (event.type === "round.finished") known = new Set(found);
+    }
+    const offered = new Set(tools.map(({ name }) => name));
+    if (known.size > 0) this.#engine.coverage.count("tools found");
+    // The next configuration does not have this one.
+    if (number > 0) known.delete("look");
+    for (const name of known) if (!offered.has(name)) say(`${name} was found and is not offered`);
+    for (const name of offered) if (!found.has(name) && !always.has(name)) say(`${name} is offered and was not found`);
   }
 
   /** Returns what is called when its stream is over. */
-  begin(process: string, { messages }: GenerationRequest, { run, signal, tenant = "default" }: GenerationContext) {
+  begin(
+    { process, model, number }: { process: string; model: string; number: number },
+    { messages, tools }: GenerationRequest,
+    { run, signal, tenant = "default" }: GenerationContext,
+  ) {
     const { world, profile, coverage } = this.#engine;
     const say = (what: string) => world.violated(`${run}: ${what}`);
     checkPairs(messages, say);
+    if (profile.skilled && tools.length > 0) checkListed(messages, this.#engine.events.get(run) ?? [], say);
+    if (profile.reasons) checkReturned(messages, { model, guarded: profile.guarded !== "none" }, say);
+    // A summary is asked for without tools.
+    if (profile.defers && tools.length > 0) this.#checkOffered(run, { tools, number }, say);
     this.#checkErased(messages, { claimed: run, worker: process }, say);
     for (const message of messages) {
       const summary = summaryIn(message);
@@ -90,7 +129,8 @@ export function checkSpeakers(events: readonly RunEvent[], say: (what: string) =
     text = "";
   };
   for (const event of events) {
-    if (event.type === "text.delta") text += event.text;
+    if (event.type === "text.delta" || event.type === "refusal.delta" || event.type === "reasoning.delta")
+      text += event.text;
     if (event.type !== "round.started") continue;
     check();
     model = event.model.split("/")[0] ?? "";

@@ -5,6 +5,8 @@ import { forbidden } from "./guard.ts";
 import type { Profile } from "./profile.ts";
 import type { Recollection } from "./recollection.ts";
 import { checkSpeakers } from "./requests.ts";
+import { checkRead } from "./skill.ts";
+import { checkThoughts } from "./thoughts.ts";
 
 /** Of what is stored when all is over. */
 export function checkStored(
@@ -35,6 +37,9 @@ export function checkStored(
     if (engine.profile.guarded !== "none") guardedTexts(stored, say);
     onceEach(stored, say);
     checkSpeakers(stored, say);
+    // A fork may be answered with what the original has read.
+    if (engine.profile.skilled && !forked.has(run)) checkRead(stored, engine.coverage, say);
+    checkThoughts(stored, engine.profile.guarded !== "none", say);
     recollection.check(stored, say);
   }
 }
@@ -55,10 +60,10 @@ function quietWhilePaused(events: readonly RunEvent[], say: (what: string) => vo
 
 /** What a guard takes out is in no text, however its pieces were cut. */
 function guardedTexts(events: readonly RunEvent[], say: (what: string) => void): void {
-  const text = events.map((event) =>
-    event.type === "text.delta" ? event.text : event.type.startsWith("round.") ? "|" : "",
-  );
-  if (text.join("").includes(forbidden)) say("says what a guard takes out");
+  for (const kind of ["text.delta", "refusal.delta", "reasoning.delta"] as const) {
+    const text = events.map((event) => (event.type === kind ? event.text : event.type.startsWith("round.") ? "|" : ""));
+    if (text.join("").includes(forbidden)) say("says what a guard takes out");
+  }
 }
 
 /** The text of the last round that was not retracted. */
@@ -66,7 +71,7 @@ function lastText(events: readonly RunEvent[]): string {
   let text = "";
   for (const event of events) {
     if (event.type === "round.started" || event.type === "round.retracted") text = "";
-    else if (event.type === "text.delta") text += event.text;
+    else if (event.type === "text.delta" || event.type === "refusal.delta") text += event.text;
   }
   return text;
 }

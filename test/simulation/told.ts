@@ -19,6 +19,7 @@ const needs: Partial<Record<Cause, (profile: Profile) => boolean>> = {
   ...each(["runtime", "internal", "blocked_loop", "process_stopped", "garbage_collection"], () => false),
   ...each(["tool_exited", "plugin_failed", "agent_missing", "stranded", "shutdown"], () => false),
   ...each(["request_refused"], ({ contextTokens }) => contextTokens > 0),
+  ...each(["refused"], ({ refuses }) => refuses > 0),
   ...each(["denied"], ({ denies, ignores, guarded }) => denies > 0 || ignores > 0 || guarded !== "none"),
   ...each(["unanswered"], ({ ignores, forks, answer }) => ignores > 0 || forks > 0 || answer > 10_000),
   ...each(["bad_arguments"], ({ guarded, reloads }) => guarded !== "none" || reloads),
