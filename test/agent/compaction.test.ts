@@ -161,6 +161,7 @@ describe("compaction by summary", () => {
     expect(small.requests).to.have.length(1);
     const [why, dropped] = bench.of("context.compacted");
     expect(why).to.have.nested.property("error.err");
+    expect(why?.error?.op).to.match(/^provider\.stream/);
     expect(dropped?.dropped).to.be.greaterThan(4);
   });
 

@@ -135,6 +135,7 @@ describe("the choice of a model", () => {
     }).run();
     await clock.advance(6_000);
     expect((await third).terminal).to.have.nested.property("error.code", "rate_limited");
+    expect((await third).terminal).to.have.nested.property("error.op", "agent.run: provider.stream");
   });
 });
 

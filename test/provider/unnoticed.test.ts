@@ -2,11 +2,12 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import { VenturiError } from "../../src/core/errors/errors.ts";
-import type { ToolCallDelta } from "../../src/core/model/deltas.ts";
+import type { Delta, ToolCallDelta } from "../../src/core/model/deltas.ts";
 import type { Message } from "../../src/core/model/messages.ts";
 import type { Frame, Wire } from "../../src/core/ports/plugin.ts";
 import { Accumulator } from "../../src/provider/accumulate.ts";
 import { ToldFields } from "../../src/provider/answer-fields.ts";
+import { Pipeline } from "../../src/provider/decode.ts";
 import { deltasOf } from "../../src/provider/deltas-of.ts";
 import { placeOf } from "../../src/provider/egress/addresses.ts";
 import { RepeatedJson, varying } from "../../src/provider/fast-json/repeated-json.ts";
@@ -46,6 +47,35 @@ describe("a template of JSON", () => {
           const text = JSON.stringify({ a: `${"x".repeat(length)}${"\\".repeat(slashes)}${end}`, b: 1 });
           expect(json.parse(text), text).to.deep.equal(JSON.parse(text));
         }
+  });
+
+  it("shares no object that stands beside what varies: whoever keeps one keeps his own", () => {
+    for (const beside of [{ list: [1] }, { n: 1, list: [1] }, { n: 1, list: { deep: [1] } }]) {
+      const json = new RepeatedJson(varying([["a"]]));
+      const parsed = ["x", "y", "z"].map((a) => json.parse(JSON.stringify({ ...beside, a })) as { list: object });
+      expect(parsed.map((value) => value.list)).to.deep.equal([beside.list, beside.list, beside.list]);
+      expect(new Set(parsed.map((value) => value.list)).size, JSON.stringify(beside)).to.equal(3);
+    }
+  });
+});
+
+describe("a decoder that throws at the end of its input", () => {
+  it("is an error of the stream", () => {
+    const decoder = {
+      quirks: new Map<string, number>(),
+      push: () => {},
+      end: () => {
+        throw new TypeError("bug");
+      },
+    };
+    const pipeline = new Pipeline("provider.stream", { framing: "ndjson", decoder: () => decoder } as never);
+    const out: Delta[] = [];
+    pipeline.end(out);
+    expect(out.map(({ type }) => type)).to.deep.equal(["error"]);
+    expect(out[0]).to.have.nested.property("error.op", "provider.stream");
+    expect(pipeline.finished).to.equal(true);
+    pipeline.end(out);
+    expect(out).to.have.length(1);
   });
 });
 

@@ -1,0 +1,212 @@
+// Small changes of a run's steps that no other test noticed: each was found by `npm run mutate`.
+import { expect } from "chai";
+import { structured } from "../../src/agent/model/structured.ts";
+import { Breakers } from "../../src/agent/run/breaker.ts";
+import { defaultTimeouts } from "../../src/agent/run/definition.ts";
+import { HookCall, TooSlow } from "../../src/agent/run/hook-call.ts";
+import { HookChain } from "../../src/agent/run/hook-chain.ts";
+import type { Meter } from "../../src/agent/run/metering.ts";
+import { listedOf } from "../../src/agent/run/skills.ts";
+import { Waits } from "../../src/agent/run/waits.ts";
+import { type Message, textMessage } from "../../src/core/model/messages.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { failing } from "./failing.ts";
+import { agentOf, Bench, run, tool } from "./harness.ts";
+
+describe("a fence that is not closed", () => {
+  it("is not taken off, whatever follows the answer", () => {
+    const schema = { type: "object" };
+    for (const text of ['```json\n{"a":1}\nxyz', '{"a":1}\n```', '```\n{"a":1}   x'])
+      expect(structured(text, schema), text).to.include({ ok: false });
+  });
+});
+
+describe("an agent without skills", () => {
+  it("lists none, rather than an empty list", () => {
+    expect([listedOf(undefined), listedOf([])]).to.deep.equal([{}, {}]);
+  });
+});
+
+describe("a hook's call", () => {
+  const setUp = () => {
+    const clock = new VirtualClock();
+    const waits = new Waits(clock);
+    const call = new HookCall("the hook x", "r", { clock, waits, fail: () => {} }, 1_000);
+    const late = async (ms: number) => {
+      let error: unknown;
+      void call
+        .late(() => false)
+        .catch((thrown) => {
+          error = thrown;
+        });
+      await clock.advance(ms);
+      return error;
+    };
+    return { clock, waits, call, late };
+  };
+
+  it("is charged to the journal while it waits for that, and then to the hook again", () => {
+    const { waits, call } = setUp();
+    const name = () => [waits.current?.part, waits.current?.name];
+    expect(name()).to.deep.equal(["hook", "the hook x"]);
+    const ends = [call.waitForJournal(), call.waitForJournal()];
+    expect(name()).to.deep.equal(["journal", ""]);
+    ends[0]?.();
+    expect(name()).to.deep.equal(["journal", ""]);
+    ends[1]?.();
+    expect(name()).to.deep.equal(["hook", "the hook x"]);
+    call.end();
+    expect(waits.current).to.equal(undefined);
+  });
+
+  it("that waited for the journal from the start has the journal to blame", async () => {
+    const waiting = setUp();
+    waiting.call.waitForJournal();
+    expect(await waiting.late(1_000)).to.include({ op: "journal.read", code: "journal_failed" });
+    expect(await setUp().late(1_000)).to.be.instanceOf(TooSlow);
+    expect(await setUp().late(999)).to.equal(undefined);
+  });
+});
+
+describe("a hook that throws at once", () => {
+  it("is a broken plugin, whatever it throws", () => {
+    const hooks = new HookChain(
+      [
+        {
+          approval: () => {
+            throw new Error("bug");
+          },
+        },
+      ],
+      { clock: new VirtualClock(), fail: () => {} },
+      { run: "r", agent: "a", signal: new AbortController().signal, depth: 0 } as never,
+    );
+    expect(() => hooks.approval({ call: "c", name: "n", arguments: {} }, 1))
+      .to.throw()
+      .that.includes({ op: "hook.approval", code: "plugin_failed" });
+  });
+});
+
+describe("calls that have no id of their own", () => {
+  it("are told apart from round to round", async () => {
+    const call = { deltas: [{ type: "tool_call", index: 0, name: "look", arguments: "{}", sealed: true }] } as never;
+    const bench = await run({
+      model: new ScriptedModel([[call], [call], ["done"]]),
+      tools: [tool("look", () => "seen")],
+    });
+    const ids = bench.of("tool.finished").map(({ call: id }) => id);
+    expect(ids).to.have.length(2);
+    expect(new Set(ids).size).to.equal(2);
+  });
+});
+
+describe("vendor fields of a response", () => {
+  it("are an event, and do not keep another model from answering", async () => {
+    const native = { wire: "w", fields: { a: 1 } };
+    const response = { deltas: [{ type: "response", id: "r", native }] } as never;
+    const first = new ScriptedModel([[response, say.fail("unavailable")]]);
+    const bench = await run({ model: [first, new ScriptedModel([[response, "two"]])] });
+    expect(bench.terminal).to.include({ type: "run.finished", output: "two" });
+    const told = bench.of("provider.activity").map(({ kind, wire, data }) => ({ kind, wire, data }));
+    expect(told).to.deep.include({ kind: "response", wire: "w", data: { a: 1 } });
+  });
+});
+
+describe("instructions", () => {
+  it("take their room from the conversation, where the model's context is known", async () => {
+    const turns: Message[] = Array.from({ length: 6 }, (_, n) =>
+      textMessage(n % 2 === 0 ? "user" : "assistant", `${n} ${"x".repeat(300)}`),
+    );
+    const dropped = async (instructions: string, contextTokens: number | undefined) => {
+      const model = new ScriptedModel([["ok"]]);
+      const bench = await run({ model, session: turns, chain: { contextTokens }, agent: { instructions } });
+      expect(bench.terminal.type).to.equal("run.finished");
+      return bench.of("context.compacted").map((event) => event.dropped);
+    };
+    const long = "y".repeat(1_600);
+    expect(await dropped("short", 1_000)).to.deep.equal([]);
+    expect((await dropped(long, 1_000)).length).to.equal(1);
+    expect(await dropped(long, undefined)).to.deep.equal([]);
+  });
+});
+
+describe("an approval that was asked for before a restart", () => {
+  const pay = (more: object = {}) => tool("pay", () => "paid", { approval: "always", ...more });
+  const asked = async () => {
+    const bench = new Bench({ model: new ScriptedModel([[say.call(0, "pay", {})]]), tools: [pay()] });
+    const running = bench.run();
+    await bench.when("approval.requested");
+    const history = [...bench.events];
+    bench.signal("cancel", { reason: "over" });
+    await running;
+    return history;
+  };
+
+  it("is closed when none is needed any more, or its tool is gone", async () => {
+    for (const [tools, approved, ok] of [
+      [[pay({ approval: "never" })], true, true],
+      [[], false, false],
+    ] as const) {
+      const bench = await run({ model: new ScriptedModel([["done"]]), tools, history: await asked() });
+      expect(bench.of("approval.resolved").map((event) => event.approved)).to.deep.equal([approved]);
+      expect(bench.of("tool.finished").map((event) => event.ok)).to.deep.equal([ok]);
+      expect(bench.terminal.type).to.equal("run.finished");
+    }
+  });
+});
+
+describe("a pause that is asked for in the middle of a round", () => {
+  it("begins once the round is closed, after a restart too", async () => {
+    const tools = [tool("look", () => "seen")];
+    const first = await run({ model: new ScriptedModel([[say.call(0, "look", {})], ["done"]]), tools });
+    const history = first.events.slice(0, first.types.indexOf("generation.finished") + 1);
+    const bench = new Bench({ model: new ScriptedModel([["done"]]), tools, history });
+    bench.signal("pause", { paused: true });
+    await bench.run();
+    const later = bench.types.slice(history.length);
+    expect(later.indexOf("run.paused")).to.be.greaterThan(later.indexOf("round.finished"));
+    expect(later).to.include("tool.finished");
+  });
+});
+
+describe("a summary that no budget pays for", () => {
+  it("leaves the probe of its model to the next call", async () => {
+    const clock = new VirtualClock();
+    const breakers = new Breakers(clock);
+    const small = { name: "s/small", provider: "p0", model: "m", port: new ScriptedModel([["never"]]) };
+    for (let time = 0; time < 5; time++) failing(breakers, { run: `${time}` });
+    await clock.advance(30_000);
+    const model = {
+      ...agentOf({ model: small.port }).model,
+      name: "small",
+      targets: [small],
+      timeout: defaultTimeouts,
+      contextTokens: 100_000,
+    };
+    const meter: Meter = {
+      unsettled: false,
+      reserve: async ({ model: name }) =>
+        name === small.name
+          ? { decision: "refuse", notices: [], budget: "b", message: "spent" }
+          : { decision: "go", notices: [] },
+      used: () => {},
+    };
+    const session = Array.from({ length: 20 }, (_, n) =>
+      textMessage(n % 2 === 0 ? "user" : "assistant", "z".repeat(400)),
+    );
+    const main = { name: "q/main", provider: "q", model: "main", port: new ScriptedModel([["ok"]]) };
+    const bench = new Bench({
+      model: main.port,
+      chain: { targets: [main], contextTokens: 2_000 },
+      agent: { compaction: { by: "summary", at: 0.8, keep: 4, model } as never },
+      session,
+      breakers,
+      clock,
+      meter,
+    });
+    await bench.run();
+    expect(small.port.requests).to.have.length(0);
+    expect(breakers.of(small, { tenant: "default", run: "next" }).admit()).to.equal(true);
+  });
+});
