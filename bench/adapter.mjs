@@ -96,7 +96,7 @@ telemetry: ${telemetry}
   };
 }
 
-/** A collector in a process of its own, so that only the exporting side is measured. */
+/** A collector in its own process, so that only the exporting side is measured. */
 function sink() {
   const child = fork(new URL("./sink.mjs", import.meta.url), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   process.once("exit", () => child.kill());

@@ -1,4 +1,4 @@
-// A pass-through that stores each chunk in SQLite before it passes it on, in a process of its own: what durable tokens cost at least.
+// A pass-through that stores each chunk in SQLite before it passes it on, in its own process: what durable tokens cost at least.
 // One row and one commit a chunk, on a thread as in the service, without events, runs, leases or anything to read it back with.
 import { Agent, createServer, request } from "node:http";
 import { DatabaseSync } from "node:sqlite";

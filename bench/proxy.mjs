@@ -1,4 +1,4 @@
-// A raw pass-through in a process of its own: what any service in between costs at least.
+// A raw pass-through in its own process: what any service in between costs at least.
 import { Agent, createServer, request } from "node:http";
 
 const agent = new Agent({ keepAlive: true });

@@ -45,7 +45,7 @@ for (const name of values.engine) {
   else print(name, found);
 }
 
-/** Each in a process of its own. */
+/** Each in its own process. */
 async function openings({ where, forgetCheckpoint }, size) {
   const results = {};
   if (forgetCheckpoint) {

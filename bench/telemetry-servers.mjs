@@ -1,4 +1,4 @@
-// The other side of bench/telemetry.mjs, in a process of its own so that its work is not counted: a model that answers with
+// The other side of bench/telemetry.mjs, in its own process so that its work is not counted: a model that answers with
 // bytes made beforehand, and a collector that takes everything.
 import { createServer } from "node:http";
 

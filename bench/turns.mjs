@@ -1,5 +1,5 @@
 // Builds against each other: node bench/turns.mjs --builds ../before,. [--subject venturi-off] [--model tool-200] [--batch 30] [--batches 40] [--warm 1000]
-// Each build (a folder with dist and bench) in a process of its own, in short batches by turns. A batch is compared with the one of the
+// Each build (a folder with dist and bench) in its own process, in short batches by turns. A batch is compared with the one of the
 // first build next to it, so the median of these ratios holds within 5 to 8 % even on a machine that others use.
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// A model server in a process of its own: Chat Completions, bytes made beforehand, one HTTP chunk an event.
+// A model server in its own process: Chat Completions, bytes made beforehand, one HTTP chunk an event.
 // The model's name says what is sent: text-N, tool-N (a call, then N chunks), arguments-BYTES, paced-MS-N, turn-MS-N (a call, then
 // N chunks, all paced). A request that does not ask for a stream gets the same answer whole, after the same time.
 import { createServer } from "node:http";

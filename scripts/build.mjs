@@ -64,7 +64,7 @@ async function compile(flags) {
   await bundleConsole();
 }
 
-/** In a process of its own, since this one may have loaded older code; true when a type has changed. */
+/** In its own process, since this one may have loaded older code; true when a type has changed. */
 function deriveTypes() {
   const { status, stdout } = spawnSync(process.execPath, ["--no-warnings", "scripts/types.mjs"], {
     encoding: "utf8",

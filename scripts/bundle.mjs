@@ -23,7 +23,7 @@ const entries = [
   "src/internal.js",
   "plugins/simulator/server.js",
 ];
-// Shared with plugins of others, who decorate classes for our container; dependencies of plugins that are packages of their own; or optional.
+// Shared with plugins of others, who decorate classes for our container; dependencies of plugins that are separate packages; or optional.
 const external = ["tsyringe", "reflect-metadata", "pg", "@nats-io/*", "bufferutil", "utf-8-validate"];
 // What CommonJS code expects.
 const banner = `import { createRequire as requireOf } from "node:module";

@@ -119,7 +119,7 @@ ${lines.join("\n")}
     const [construct] = this.#signatures(type, SignatureKind.Construct);
     if (construct !== undefined) {
       const made = this.#checker.getReturnTypeOfSignature(construct);
-      if (this.#checker.getPropertyOfType(made, "stack") !== undefined) return undefined; // an error is how failures are told
+      if (this.#checker.getPropertyOfType(made, "stack") !== undefined) return undefined; // errors report failures
       const table = JSON.stringify(this.#table(made));
       return `export const ${name} = doorOfClass(${op}, face.${name}, ${JSON.stringify(this.#parameters([construct]))}, ${table});`;
     }

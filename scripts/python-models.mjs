@@ -108,7 +108,7 @@ function typeOf(schema, name, inner) {
   const options = schema.anyOf ?? schema.oneOf;
   if (options !== undefined) {
     const objects = options.filter(({ properties }) => properties !== undefined);
-    // Each object of a union has a class of its own, named after its first property.
+    // Each object of a union has its own class, named after its first property.
     const nameOf = ({ properties }) =>
       objects.length > 1 && properties !== undefined ? name + pascal(Object.keys(properties)[0] ?? "") : name;
     return [...new Set(options.map((option) => typeOf(option, nameOf(option), inner)))].join(" | ");

@@ -1,4 +1,4 @@
-// What somebody has who installs the packages: each manager in a folder of its own, from the tarballs that would be published.
+// What somebody has who installs the packages: each manager in its own folder, from the tarballs that would be published.
 import { spawn, spawnSync } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Real servers for the journals that are packages of their own: nats-server from the PATH or the cache, the PostgreSQL of the tests.
+// Real servers for the journals that are separate packages: nats-server from the PATH or the cache, the PostgreSQL of the tests.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";

@@ -1,4 +1,4 @@
-// Runs the vitest example in a folder of its own: vitest is too large for a development dependency that one example needs.
+// Runs the vitest example in its own folder: vitest is too large for a development dependency that one example needs.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -78,7 +78,7 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
       writeFileSync(join(home, "heavy.yaml"), `journal: { type: ${name}, ${options} }\n`);
       const { exit, text } = node([bin, "validate", "--config", "heavy.yaml"], home);
       expect(exit, text).to.equal(78);
-      expect(text).to.include(`plugin ${name}: it is a package of its own; run \`npm install @venturi/${name}\``);
+      expect(text).to.include(`plugin ${name}: it is a separate package; run \`npm install @venturi/${name}\``);
     }
   });
 

@@ -42,7 +42,7 @@ export class Blocks {
   readonly #open = new Map<unknown, Block>();
   #calls = 0;
   #thoughts = 0;
-  /** Arguments arrived that belong to no call that can be told: some call is not what it seems. */
+  /** Arguments arrived for an unknown call, so the arguments of some other call may be incomplete. */
   stray = false;
 
   constructor(quirks: Quirks) {

@@ -26,7 +26,7 @@ const StartBody = z.strictObject({
   notify: z
     .strictObject({ webhook: z.string(), url: z.url().exactOptional() })
     .optional()
-    .describe("webhook that is told of this run, at another URL than its own if it allows that host"),
+    .describe("webhook to notify about this run, at another URL if its configuration allows that host"),
   ...callSettings,
 });
 named("StartRequest", StartBody);

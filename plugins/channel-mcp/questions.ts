@@ -39,7 +39,7 @@ function elicitation(agent: AgentInfo | undefined, question: PendingQuestion): J
   };
 }
 
-/** A form is an object, so a text answer gets a field of its own. */
+/** A form is an object, so a text answer gets its own field. */
 const textForm = (choices: readonly string[] | undefined): Json => ({
   type: "object",
   properties: { answer: { type: "string", ...(choices === undefined ? {} : { enum: [...choices] }) } },

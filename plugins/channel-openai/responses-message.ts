@@ -6,7 +6,7 @@ export interface OpenPart {
   text: string;
   readonly annotations: unknown[];
   readonly logprobs: unknown[];
-  /** The vendor's other fields of it. */
+  /** Other fields that the vendor sent with it. */
   readonly fields: Item;
 }
 

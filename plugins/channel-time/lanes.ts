@@ -23,7 +23,7 @@ export interface Lane extends Notified {
   /** Wall clock, ms; a hint for other replicas. */
   readonly retryAt?: number;
   readonly error?: string;
-  /** Nothing follows. Kept until the cursor has passed the run, so that it does not start again. */
+  /** No further message follows. Kept until the cursor has passed the run, so that it does not start again. */
   readonly done?: true;
   /** The cursor has passed the run. */
   readonly passed?: true;
@@ -107,7 +107,7 @@ export class Lanes {
     return found && (JSON.parse(found.value) as DeadLetter); // Written from one.
   }
 
-  /** Sends it in a lane of its own. The letter is removed last: a crash in between sends it once more, under the same id. */
+  /** Sends it in its own lane. The letter is removed last: a crash in between sends it once more, under the same id. */
   async replay(letter: DeadLetter): Promise<void> {
     const { webhook, message, url, headers, tenant } = letter;
     const lane = { webhook, run: `replay:${message.id}`, place: 0, pending: message, attempts: 0 } as const;

@@ -11,7 +11,7 @@ export interface Listening {
   onMissed(): void;
 }
 
-/** A server of 2026 announces changes on a stream of its own, which the library opens once. This opens it again. */
+/** A server of 2026 announces changes on its own stream, which the library opens once. This opens it again. */
 export async function keepListening(client: Client, listening: Listening): Promise<void> {
   const { clock, backoff, signal, onClosed, onMissed } = listening;
   let subscription = client.autoOpenedSubscription;

@@ -36,7 +36,7 @@ export class TaskNotes {
   async earlier(): Promise<Earlier | undefined> {
     const found = await this.#values.get(space, this.#key);
     this.#version = found?.version ?? 0;
-    return found === undefined ? undefined : (JSON.parse(found.value) as Earlier); // written below
+    return found === undefined ? undefined : (JSON.parse(found.value) as Earlier); // Written by `note`.
   }
 
   async note(earlier: Earlier): Promise<void> {

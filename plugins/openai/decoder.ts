@@ -113,7 +113,7 @@ export class ChatDecoder implements Decoder {
     if (chunk.citations !== undefined || chunk.search_results !== undefined) {
       this.#sources = { ...pick(chunk, "citations"), ...pick(chunk, "search_results") };
     }
-    // Usage in a chunk of its own is emitted at once; next to text, as some servers send it with each token, it waits for the end.
+    // Usage in its own chunk is emitted at once; next to text, as some servers send it with each token, it waits for the end.
     if (this.#usageNews && out.length === from) this.#tellUsage(out);
   }
 

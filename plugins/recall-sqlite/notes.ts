@@ -31,7 +31,7 @@ interface Pending {
   readonly reject: (error: VenturiError) => void;
 }
 
-/** Notes in a file, whose connection has a thread of its own. A dead thread is replaced at the next request. */
+/** Notes in a file, whose connection has its own thread. A dead thread is replaced at the next request. */
 export class NotesInSqlite implements MemoryStore {
   readonly #options: ThreadData;
   readonly #pending = new Map<number, Pending>();

@@ -59,7 +59,7 @@ import { totals } from "./sums.ts";
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: Asked;
-  /** Uses a connection of its own: reading never waits for a writer. */
+  /** Uses its own connection: reading never waits for a writer. */
   readonly #reads: Asked;
   /** Started when the write-ahead log has grown for the first time. */
   readonly #walThread: Asked;

@@ -187,7 +187,7 @@ export const migrations: readonly string[] = [
   `,
   // Removed runs whose records remain, with the last record and who is removing them.
   "CREATE TABLE doomed (run INTEGER PRIMARY KEY, tail INTEGER NOT NULL, sweeper INTEGER NOT NULL) STRICT",
-  // Large blobs in pieces, each written in a transaction of its own, so that appends get their turn in between.
+  // Large blobs in pieces, each written in its own transaction, so that appends get their turn in between.
   `
   ALTER TABLE blobs ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;
   CREATE TABLE blob_parts (

@@ -1,7 +1,7 @@
 // What is mutated.
 
 const tools = "a2a agent ask calculator clock files http later mcp memorize module recall remember shell";
-/** Each room has a score of its own. */
+/** Each room has its own score. */
 const folders = {
   agent: ["src/agent"],
   journal: ["src/journal"],

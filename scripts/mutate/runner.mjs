@@ -30,7 +30,7 @@ export class Runner {
     return reply;
   }
 
-  /** The same in a process of its own, in which the mutant is active while the files load. */
+  /** The same in its own process, in which the mutant is active while the files load. */
   async askFresh(message, patience) {
     let worker;
     try {

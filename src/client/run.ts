@@ -55,7 +55,7 @@ export class Run {
     const live: Connect<RunEvent> = async function* (after, opened) {
       // A socket does not tell why it was refused, nor that a run had already ended. Check where that is possible.
       if ((after > 0 || !socket.isOpen) && (await isOver(after))) return;
-      // The service sends a run once per socket, so a second reader gets a stream of its own.
+      // The service sends a run once per socket, so a second reader gets its own stream.
       const open = { type: "subscribe", run, after, as: "events" };
       const close = { type: "unsubscribe", run };
       yield* socket.has(run) ? stream(after, opened) : socket.read({ name: run, open, close, signal, opened });

@@ -58,7 +58,7 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
     siblings,
     ready: () => readiness.check(),
     eventLoop: () => host.eventLoop(),
-    channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // A channel takes the server it is given.
+    channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // Channels are generic over the server; the service's is Fastify.
     version: ownVersion(),
     traced: telemetry !== noTelemetry,
     inspect: host.inspect(siblings),

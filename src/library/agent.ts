@@ -44,7 +44,7 @@ export interface AgentLike<Spec extends AgentSpec = any> {
 // biome-ignore lint/suspicious/noExplicitAny: the type of any agent
 export interface Agent<Spec extends AgentSpec = any> extends AgentLike<Spec> {
   /**
-   * This agent as a tool for other agents: executed as a run of its own, linked to the caller's. Its context is taken from the caller's
+   * This agent as a tool for other agents: executed as a separate run, linked to the caller's. Its context is taken from the caller's
    * stored one.
    */
   asTool(): Tool<Spec["name"], TaskOf<Spec>, AnswerOf<Spec>, Needs<Spec["context"]>>;

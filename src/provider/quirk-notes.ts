@@ -37,7 +37,7 @@ export const quirkNotes: Readonly<Record<string, string>> = {
   message_beside_delta: "A whole message beside a delta; the delta counts.",
   message_for_delta: "A whole message instead of a delta; taken as one.",
   missing_done_reason: "The last object has no done_reason; taken as stop.",
-  missing_event_name: "An event without its name; told by its type.",
+  missing_event_name: "An event without its name; recognised by its type.",
   missing_metadata: "The stream ended after messageStop without its figures; taken as complete.",
   missing_stop_reason: "The message ended without a stop reason; taken as stop.",
   name_repeated: "The name of a call was sent again; not added twice.",

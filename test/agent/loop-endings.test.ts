@@ -251,7 +251,7 @@ describe("the end of a run", () => {
     expect((await used(500)).terminal).to.include({ finish: "stop" });
   });
 
-  it("by the sixth same call in a row is told before, from the third on", async () => {
+  it("by the sixth same call in a row is announced from the third on", async () => {
     const same = (count: number) => Array.from({ length: count }, () => [say.call(0, "look", { a: 1 })]);
     const outputs = (bench: Bench) =>
       bench.of("tool.finished").map(({ output }) => /same arguments (\d) times/.exec(output ?? "")?.[1]);

@@ -203,7 +203,7 @@ describe("an answer at a model with a small context", () => {
 });
 
 describe("what a tool threw", () => {
-  it("is told with the short code behind it", () => {
+  it("is reported with the short code behind it", () => {
     const failed = (code: unknown) =>
       toolError(
         tool("t", () => ""),

@@ -223,7 +223,7 @@ telemetry: { logs: { format: text } }
   const script = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "";
   const pty = script.includes("util-linux");
 
-  /** The command on a terminal of its own; `answer` is asked what to type at the question's number. */
+  /** The command on its own terminal; `answer` is asked what to type at the question's number. */
   const onTerminal = async (file: string, answer: (number: string, times: number) => string): Promise<string> => {
     const bin = `${root}dist/src/cli/bin.js`;
     const command = `${process.execPath} --no-warnings ${bin} run evil hi --config ${file}`;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
-import { openBrowser, openTab, type Tab } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { consolePages } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 import { makeRuns, pagesOf, type Runs } from "./states.ts";
 
@@ -9,31 +9,15 @@ const key = { id: "ada", secret: "secret-of-ada-0000", may: ["start", "see", "st
 describe("what must not annoy in the console", function () {
   this.timeout(60_000);
   let service: ConsoleService;
-  let browser: Browser;
   let runs: Runs;
-  const tabs: Tab[] = [];
   before(async function () {
     this.timeout(120_000);
     service = await consoleService({ keys: [key] });
-    browser = await openBrowser();
     runs = await makeRuns(service);
   });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-  });
-  afterEach(async () => {
-    for (const tab of tabs.splice(0)) {
-      await tab.expectClean();
-      await tab.close();
-    }
-  });
-  const open = async (path: string, options = {}): Promise<Page> => {
-    const tab = await openTab(browser, `${service.url}/console/${path}`, { key: key.secret, ...options });
-    tabs.push(tab);
-    await tab.page.waitForSelector(".rail");
-    return tab.page;
-  };
+  after(() => service?.close());
+  const pages = consolePages(() => service.url);
+  const open = (path: string, options = {}): Promise<Page> => pages(path, { key: key.secret, ...options });
   const settle = async (run: string) => {
     for (;;) {
       const { status } = await service.json<{ status: string }>(`/v1/runs/${run}`);
@@ -192,7 +176,7 @@ describe("what must not annoy in the console", function () {
     }
   });
 
-  it("a stopped run is told once, and not in red", async () => {
+  it("a stopped run is announced once, and not in red", async () => {
     const page = await open(`runs/${runs.stopped}`);
     await page.waitForSelector(".ending.cancelled");
     expect(await page.locator(".notice.error, .ending.failed").count()).to.equal(0);

@@ -69,3 +69,25 @@ export async function openTab(
     close: () => context.close(),
   };
 }
+
+/** Opens pages of the console in a browser for the suite; after each test they are checked and closed. */
+export function consolePages(url: () => string) {
+  const tabs: Tab[] = [];
+  let browser: Browser;
+  before(async () => {
+    browser = await openBrowser();
+  });
+  after(() => browser?.close());
+  afterEach(async () => {
+    for (const tab of tabs.splice(0)) {
+      await tab.expectClean();
+      await tab.close();
+    }
+  });
+  return async (path: string, options: Parameters<typeof openTab>[2] = {}): Promise<Page> => {
+    const tab = await openTab(browser, `${url()}/console/${path}`, options);
+    tabs.push(tab);
+    await tab.page.waitForSelector(".rail");
+    return tab.page;
+  };
+}

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
-import { openBrowser, openTab, type Tab } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { consolePages } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 import { makeRuns, pagesOf, type Runs } from "./states.ts";
 
@@ -9,30 +9,13 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
 describe("what a screenshot of the console shows", function () {
   this.timeout(120_000);
   let service: ConsoleService;
-  let browser: Browser;
   let runs: Runs;
-  const tabs: Tab[] = [];
   before(async () => {
     service = await consoleService();
-    browser = await openBrowser();
     runs = await makeRuns(service);
   });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-  });
-  afterEach(async () => {
-    for (const tab of tabs.splice(0)) {
-      await tab.expectClean();
-      await tab.close();
-    }
-  });
-  const open = async (path: string, options = {}): Promise<Page> => {
-    const tab = await openTab(browser, `${service.url}/console/${path}`, options);
-    tabs.push(tab);
-    await tab.page.waitForSelector(".rail");
-    return tab.page;
-  };
+  after(() => service?.close());
+  const open = consolePages(() => service.url);
 
   for (const width of [390, 800, 1100, 1280, 1500]) {
     it(`nothing of a page's head lies over something else of it, and its title is read, ${width} px wide`, async () => {
@@ -80,7 +63,7 @@ describe("what a screenshot of the console shows", function () {
     expect(await seen(".filters .chip")).to.equal(true);
   });
 
-  it("why is told whole on a wide screen, and on a phone once it is asked for", async () => {
+  it("the whole explanation is shown on a wide screen, and on a phone after a tap", async () => {
     const told = async (page: Page) => {
       await page.waitForSelector(".why .sentence");
       return await page.evaluate<number>(

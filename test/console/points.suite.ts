@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
-import { openBrowser, openTab, type Tab } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { consolePages } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 
 interface Row {
@@ -22,28 +22,12 @@ const [ada, bob, operator, viewer] = keys.map(({ secret }) => secret) as [string
 describe("what people do in the console", function () {
   this.timeout(60_000);
   let service: ConsoleService;
-  let browser: Browser;
-  const tabs: Tab[] = [];
   before(async () => {
     service = await consoleService({ keys });
-    browser = await openBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-  });
-  afterEach(async () => {
-    for (const tab of tabs.splice(0)) {
-      await tab.expectClean();
-      await tab.close();
-    }
-  });
-  const open = async (secret: string, path: string, options = {}): Promise<Page> => {
-    const tab = await openTab(browser, `${service.url}/console/${path}`, { ...options, key: secret });
-    tabs.push(tab);
-    await tab.page.waitForSelector(".rail");
-    return tab.page;
-  };
+  after(() => service?.close());
+  const pages = consolePages(() => service.url);
+  const open = (secret: string, path: string, options = {}): Promise<Page> => pages(path, { ...options, key: secret });
   const start = (secret: string, body: object) => service.json<Row>("/v1/runs", body, secret);
   const reached = async (run: string, secret = operator): Promise<Row> => {
     for (;;) {

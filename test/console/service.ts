@@ -32,7 +32,7 @@ export interface ConsoleService {
   close(): Promise<void>;
 }
 
-/** A real service in a process of its own, on the demo configuration and a journal of its own. */
+/** A real service in its own process, on the demo configuration and a journal of its own. */
 export async function consoleService(
   options: { keys?: readonly Key[]; before?: (command: ConsoleService["command"]) => void } = {},
 ): Promise<ConsoleService> {

@@ -8,7 +8,7 @@ class Part {}
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void; // there since the flag is set
 
-/** In a function of its own, so that no variable of the test holds the instance. */
+/** In its own function, so that no variable of the test holds the instance. */
 function made(): WeakRef<Part> {
   const part = new Part();
   keepOne(part);

@@ -41,7 +41,7 @@ function billOf(...bodies: EventBody[]) {
 describe("a run's spending", () => {
   const both = { inputTokens: 1, outputTokens: 2 };
 
-  it("is told by purpose only when that says more than the total", () => {
+  it("is listed by purpose only when that says more than the total", () => {
     expect(billOf(started(), round())).to.deep.equal({ usage: {} });
     expect(billOf(started(), round(), generated(both), generated({ inputTokens: 3 }))).to.deep.equal({
       usage: { inputTokens: 4, outputTokens: 2 },

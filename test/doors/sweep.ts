@@ -1,5 +1,5 @@
 /**
- * Calls every function of every entry point with values of wrong types in each place, in a process of its own: what it prints are
+ * Calls every function of every entry point with values of wrong types in each place, in its own process: what it prints are
  * the calls that threw or rejected with anything but an op and a code, one line each; the last line counts the calls.
  */
 import { readFileSync } from "node:fs";

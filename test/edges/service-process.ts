@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
 
-/** A service as users start it, in a process of its own, with the files its config needs. */
+/** A service as users start it, in its own process, with the files its config needs. */
 export class ServiceProcess {
   readonly url: string;
   readonly #child: ChildProcess;

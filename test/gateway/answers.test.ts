@@ -134,7 +134,7 @@ describe("whatever the vendor's own library can receive", function () {
       "Response.status": fc.constant("completed"),
       truncation: fc.constantFrom("auto", "disabled"),
     };
-    // Carried out by the client: with tools of their own, in the tests of those.
+    // Carried out by the client: with their own tools, in the tests of those.
     const clients = /^(custom_tool|local_shell|shell|apply_patch|computer)_call/;
     const any = types.arbitrary("ResponseOutputItem", { instead });
     // Half of them those that most answers consist of.

@@ -199,7 +199,7 @@ export const inProgram =
     throw new Error("nothing was asked");
   };
 
-/** `venturi approvals RUN CALL --answer …`, in a process of its own. */
+/** `venturi approvals RUN CALL --answer …`, in its own process. */
 export const byCommand =
   (runs: Runs, url: string): Door =>
   async (agent) => {

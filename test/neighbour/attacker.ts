@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { attacks, Loud } from "./attacks.ts";
 
-/** The loud tenant, in a thread of its own. Answers each message once: with the waves so far, when it has stopped and its runs have. */
+/** The loud tenant, in its own thread. Answers each message once: with the waves so far, when it has stopped and its runs have. */
 export type Order =
   | { readonly prepare: string; readonly url: string }
   | { readonly go: true }

@@ -57,7 +57,7 @@ export interface Attack {
 }
 
 let copies = 0;
-/** Each with a beginning of its own: what is stored already costs nothing. */
+/** Each with its own beginning: what is stored already costs nothing. */
 const filled = (size: number, unit = "lorem ipsum "): string =>
   `${copies++} ${unit.repeat(size / Buffer.byteLength(unit))}`;
 const large = (size: number, unit?: string): string => JSON.stringify({ agent: "hello", input: filled(size, unit) });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 
-/** The quiet tenant, in a thread of its own: small runs, one after the other, each timed. */
+/** The quiet tenant, in its own thread: small runs, one after the other, each timed. */
 export interface Probe {
   readonly url: string;
   readonly key: string;

@@ -15,7 +15,7 @@ const call = (name: string, args: string) =>
   });
 const done = "data: [DONE]\n\n";
 
-/** A vendor of Chat Completions, in a thread of its own, so that what it reads delays nobody. The model's name says what it does. */
+/** A vendor of Chat Completions, in its own thread, so that what it reads delays nobody. The model's name says what it does. */
 const answers: Readonly<Record<string, (response: ServerResponse, again: boolean) => void>> = {
   hello: (response) => response.end(`${chunk({ content: "Hello there." })}${chunk({}, "stop")}${done}`),
   cut: (response) => {

@@ -6,7 +6,7 @@ import { endless, hello, text } from "../service.ts";
 export const scripts: Record<string, Script> = {
   hello,
   endless,
-  /** Uses a tool of its own, says something in two rounds. */
+  /** Uses its own tool, says something in two rounds. */
   clockwork: async ({ emit }) => {
     emit({ type: "round.started", round: 1, model: "test/model", attempt: 1 });
     emit({ type: "reasoning.delta", round: 1, text: "Need the time." });

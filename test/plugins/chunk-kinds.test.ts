@@ -16,7 +16,7 @@ const stop = { id: "1", model: "m", choices: [choice({}, "stop")] };
 
 const streams: { name: string; wire: Wire; frames: readonly unknown[]; kinds: ChunkKind[] }[] = [
   {
-    name: "openai, in a frame of its own",
+    name: "openai, in its own frame",
     wire: chat,
     frames: [begin, stop, { id: "1", model: "m", choices: [], usage }, "[DONE]"],
     kinds: ["text", "other", "usage", "done"],

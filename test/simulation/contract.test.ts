@@ -7,7 +7,7 @@ import { Engine } from "./engine.ts";
 import { type Profile, profileOf } from "./profile.ts";
 import { World } from "./world.ts";
 
-/** The store in real time: what is due happens, in an order of its own, at most a millisecond late. */
+/** The store in real time: what is due happens, in its own order, at most a millisecond late. */
 class Live {
   readonly #engine: Engine;
   readonly #world: World;

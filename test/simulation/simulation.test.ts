@@ -10,7 +10,7 @@ const main = fileURLToPath(new URL("./main.js", import.meta.url));
 
 const readDist = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
 
-/** In a process of its own: the simulation replaces time and chance. */
+/** In its own process: the simulation replaces time and chance. */
 const simulate = (...words: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--no-warnings", main, ...words], {
     encoding: "utf8",

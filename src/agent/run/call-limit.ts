@@ -10,8 +10,8 @@ export interface LimitOptions {
 }
 
 /**
- * Time limit of a call into a plugin. What it waits for the journal is limited too, but apart: a slow store is not the plugin's fault, and
- * whoever is asked why the run failed has to be told which of the two it was.
+ * Time limit of a call into a plugin. Time spent waiting for the journal has a separate limit: a slow store is not the plugin's fault, and
+ * the error must name which of the two was too slow.
  */
 export class CallLimit {
   readonly #clock: Clock;

@@ -12,7 +12,7 @@ export const Native = z.strictObject({
   translated: z.array(z.string()).exactOptional(),
   /** Fields the client sent that are passed on to no provider; reported. */
   unsent: z.array(z.string()).exactOptional(),
-  /** On its own wire the element is part of another one and not written separately; on other wires it is an element of its own. */
+  /** On its own wire the element is part of another one and not written separately; on other wires it is a separate element. */
   within: z.literal(true).exactOptional(),
 });
 export type Native = z.output<typeof Native>;

@@ -129,7 +129,7 @@ export type Question = ApprovalQuestion | InputQuestion;
 
 /** The answer to a question. */
 export interface Verdict {
-  /** The call may be made; for other questions: there is an answer. */
+  /** The call may run. For other questions: somebody answered. */
   readonly approved: boolean;
   /** The answer itself, when the question was not about approval. */
   readonly answer?: unknown;

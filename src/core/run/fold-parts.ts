@@ -1,7 +1,6 @@
 import type { EventOf, EventType, RunEvent } from "./events.ts";
 import type { AnsweredEvent, AskedEvent } from "./questions.ts";
 
-/** One try of a generation. */
 export class FoldedAttempt {
   readonly started: EventOf<"round.started">;
   readonly startedAt: number;

@@ -79,7 +79,6 @@ export function textsAt(text: string, place: JsonPlace): Map<string, string> {
   return found;
 }
 
-/** The text of the single value at this path. */
 export const textAt = (text: string, place: JsonPlace): string | undefined => textsAt(text, place).get(place.join("/"));
 
 class Walk {

@@ -1,4 +1,4 @@
-/** Produces each item in a turn of its own. */
+/** Produces each item in its own turn. */
 export async function* eachIn<T>(
   items: AsyncIterable<T>,
   turn: (next: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,

@@ -1,6 +1,7 @@
 import { currentScope } from "../../agent/run/plugin-scope.ts";
 import { Journal } from "../../core/journal/journal.ts";
 import { Runs } from "../../core/ports/runs.ts";
+import { overriding } from "../../core/values/overriding.ts";
 import type { Token } from "../../core/values/token.ts";
 
 /** Operations of `Runs` that wait for the journal only; the others wait for a model or the end of a run. */
@@ -8,7 +9,7 @@ const storedOperations: readonly (keyof Runs)[] = [
   ...(["start", "fork", "events", "get", "list", "totals", "usage", "signal", "pending", "doing"] as const),
   ...(["pauseAgent", "resumeAgent", "giveFeedback", "feedback", "wires", "content"] as const),
 ];
-const ofRuns: ReadonlySet<PropertyKey> = new Set(storedOperations);
+const ofRuns: ReadonlySet<string> = new Set(storedOperations);
 
 const known = new WeakMap<object, object>();
 
@@ -19,25 +20,14 @@ export function forPlugins<T>(token: Token<T>, port: T): T {
   return port;
 }
 
-function timedApart(port: object, isTimed: (name: PropertyKey) => boolean): object {
+function timedApart(port: object, isTimed: (name: string) => boolean): object {
   const before = known.get(port);
   if (before !== undefined) return before;
-  const operations = new Map<PropertyKey, unknown>();
-  // Not of the port itself: a proxy may answer with nothing but the values of properties that are read-only.
-  const made = new Proxy(Object.create(port) as object, {
-    get(_, name) {
-      const value: unknown = Reflect.get(port, name, port);
-      // Its key values and blobs.
-      if (typeof value === "object" && value !== null && isTimed(name)) return timedApart(value, isTimed);
-      if (typeof value !== "function") return value;
-      let operation = operations.get(name);
-      if (operation === undefined) {
-        const call = (...given: unknown[]): unknown => Reflect.apply(value, port, given);
-        operation = isTimed(name) ? (...given: unknown[]) => timed(call(...given)) : call;
-        operations.set(name, operation);
-      }
-      return operation;
-    },
+  const made = overriding(port, {}, (name, member) => {
+    if (!isTimed(name)) return member;
+    if (typeof member === "function") return (...given: unknown[]) => timed(member(...given));
+    // Its key values and blobs.
+    return typeof member === "object" && member !== null ? timedApart(member, isTimed) : member;
   });
   known.set(port, made);
   return made;

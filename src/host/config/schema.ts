@@ -170,7 +170,7 @@ export const Settings = z.strictObject({
     .prefault({ http: {}, openai: {}, websocket: {} })
     .describe("How clients reach the agents."),
   schedules: section("Runs that start by the clock, by name. Short for `channels.time.schedules`. Needs a restart."),
-  webhooks: section("Receivers that are told of runs, by name. Short for `channels.time.webhooks`. Needs a restart."),
+  webhooks: section("Receivers notified about runs, by name. Short for `channels.time.webhooks`. Needs a restart."),
   hooks: section(
     "Signed deliveries of other systems that start runs, by name. Short for `channels.time.hooks`. Needs a restart.",
   ),

@@ -3,7 +3,7 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import { type AnyPlugin, definePlugin } from "../../core/ports/plugin.ts";
 import type { CodeConfig } from "./code.ts";
 
-/** The plugins behind entries that a program defines. */
+/** Wraps tools and providers that a program passes in code as plugins. */
 export function codePlugins({ tools, providers }: Pick<CodeConfig, "tools" | "providers">): readonly AnyPlugin[] {
   const tool = definePlugin({
     name: "code",

@@ -104,7 +104,7 @@ export class PluginLoader {
 
   async #fromPackage(name: string, specifier: string): Promise<LoadedPlugin> {
     const found = this.#installed(specifier);
-    if (found === undefined) throw failed(name, `it is a package of its own; run \`npm install ${specifier}\``);
+    if (found === undefined) throw failed(name, `it is a separate package; run \`npm install ${specifier}\``);
     const version = versionIn(packageFile);
     if (found.version !== version) {
       const both = `${specifier} is ${found.version} and venturi ${version}, but they have to be the same`;

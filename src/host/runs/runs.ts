@@ -133,7 +133,6 @@ export class HostRuns implements Runs {
     return this.#executor.active;
   }
 
-  /** Adds a watcher of the runs executing here. */
   watch(watcher: Executor["watcher"]): void {
     this.#executor.watcher = watcher;
   }

@@ -60,7 +60,7 @@ function byModule(path: string) {
 
 const examples = 5;
 
-/** An agent plays the tool in a run of its own: journaled, billed to the fork, and found again after a crash. */
+/** An agent plays the tool in its own run: journaled, billed to the fork, and found again after a crash. */
 function byAgent(agent: string, runs: () => Runs) {
   return async ({ tool, input, context, recorded }: UnansweredCall): Promise<ToolOutput> => {
     const { run } = await runs().start(

@@ -59,8 +59,8 @@ interface Chosen {
 
 /**
  * Repeats some live runs on another model, after their end and several at once. Tools return what they returned to the live run; nothing is
- * executed. Costs live runs a hash of their id. Chosen runs are kept in memory: which ones they are can be told from the journal, so the
- * next process finds those that a killed one left.
+ * executed. Costs live runs a hash of their id. Chosen runs are kept in memory only: a process that
+ * replaces a killed one works out the same choice from the journal.
  */
 export class Shadows implements RunWatcher {
   readonly #parts: ShadowParts;

@@ -33,7 +33,6 @@ export class Strikes {
   }
 }
 
-/** The requests that this process refuses. */
 let refused: readonly Refused[] = [];
 
 export function refuse(list: readonly Refused[]): void {

@@ -5,7 +5,7 @@ import type { WhySource } from "./why.ts";
 
 type Asked = Pick<Runs, "get" | "events" | "doing" | "now">;
 
-/** Adapts `Runs` for `explainRun`. Reads pages: a follower would count as another reader, with a span of its own. */
+/** Adapts `Runs` for `explainRun`. Reads pages: a follower would count as another reader, with its own span. */
 export const sourceOf = (runs: Asked): WhySource => ({
   row: (run) => runs.get(run),
   events: (row) => eventsUpTo(runs, row),

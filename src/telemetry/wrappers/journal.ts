@@ -15,7 +15,7 @@ import { errorType, failedWith, mark, type Outcome } from "./outcome.ts";
 /** An append slower than this is logged, since it delays every run of the process, ms. */
 const slow = 1_000;
 
-/** Open runs by id: what is told of their appends, and of their release. */
+/** Traces of open runs by id, which record their appends and end when the run is released. */
 interface Tracing extends Instrumentation {
   readonly traces: { readonly open: ReadonlyMap<string, { readonly appends: RunAppends; abandon(): void }> };
 }
@@ -125,7 +125,7 @@ interface Above {
   readonly origin: Origin;
 }
 
-/** A run's appends as spans below its root: stored as numbers, failed ones as spans of their own. */
+/** A run's appends as spans below its root: stored as numbers, failed ones as separate spans. */
 export class RunAppends {
   readonly #measure: Instrumentation;
   readonly #above: Above;

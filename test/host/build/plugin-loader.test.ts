@@ -58,7 +58,7 @@ describe("the plugin loader", () => {
       const error = await failure(loader().get("postgres"));
       expect([error.op, error.code]).to.deep.equal(["plugin.load", "plugin_failed"]);
       expect(error.message).to.equal(
-        "plugin postgres: it is a package of its own; run `npm install @venturi/postgres`",
+        "plugin postgres: it is a separate package; run `npm install @venturi/postgres`",
       );
     });
 

@@ -64,7 +64,7 @@ models:
     expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: invalid condition: .*`&&`/);
   });
 
-  it("a schema that cannot be used is told where it is wrong: of inputs, answers and working memory", async () => {
+  it("a schema that cannot be used is reported where it is wrong: of inputs, answers and working memory", async () => {
     const text = `${preamble}providers: { p: { type: sample-provider } }
 tools:
   notes:

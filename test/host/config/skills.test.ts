@@ -113,14 +113,14 @@ describe("skills in the configuration", () => {
     "an alias of nothing": [skill("pdf", "a: *b\n"), at],
   };
   for (const [what, [text, line]] of Object.entries(bad)) {
-    it(`${what} is told with file, line and column`, async () => {
+    it(`${what} is reported with file, line and column`, async () => {
       const told = await lines({ [at]: text });
       expect(told.join("\n")).to.contain(line);
       if (line.endsWith("required")) expect(told).to.deep.equal([line]);
     });
   }
 
-  it("mistakes of several skills are told together, each once, whoever has them", async () => {
+  it("mistakes of several skills are reported together, each once, whoever has them", async () => {
     const file = folder.write({
       "venturi.yaml": `${base()}  two: { model: p/m, skills: [./skills/*] }\n`,
       "skills/a/SKILL.md": "---\ndescription: d\n---\n",
@@ -145,7 +145,7 @@ describe("skills in the configuration", () => {
     expect((await load(files, "[./skills/*, ./skills/pdf]")).skills.get("one")).to.have.length(1);
   });
 
-  it("a pattern that matches nothing, a missing folder, a file, one without SKILL.md are told where they are named", async () => {
+  it("a pattern that matches nothing, a missing folder, a file, one without SKILL.md are reported where they are named", async () => {
     const where = "venturi.yaml:9:14 agents.one.skills[0]:";
     expect(await lines({}, "[./skils/*]")).to.deep.equal([`${where} "./skils/*" matches no folder`]);
     expect(await lines({ "skills/README.md": "x" })).to.deep.equal([`${where} "./skills/*" matches no folder`]);

@@ -68,7 +68,7 @@ budgets: { users: { of: user, tokens: 1000, per: minute } }
     expect((await run(ada)).at(-1)?.type).to.equal("run.finished");
   });
 
-  it("is told in the vendors' own headers", () => {
+  it("is reported in the vendors' own headers", () => {
     const details = { limit: "tokensPerMinute", most: 1_000, left: 50, retryAfterMs: 12_300 };
     const error = new VenturiError("agent.run", "rate_limited", "no room", { details });
     expect(openaiRate(error)).to.deep.equal({

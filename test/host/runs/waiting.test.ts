@@ -81,7 +81,7 @@ describe("the run that another one of its session waits for", () => {
     expect(await aheadOf(own, within, listing(just))).to.equal(just);
   });
 
-  it("is told with the time in the queue, when that is noticeable", async () => {
+  it("is shown with the time in the queue, when that is noticeable", async () => {
     const ahead = row(id(asked - 20), { state: "running" });
     const claim = (run: string, session?: string) =>
       ({

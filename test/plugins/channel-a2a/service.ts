@@ -77,7 +77,7 @@ export async function readStream(updates: AsyncIterable<StreamResponse>): Promis
   return { kinds, states, text, task };
 }
 
-/** A service in a process of its own. */
+/** A service in its own process. */
 export async function replica(configFile: string) {
   const script = `
     const { openService } = await import(${JSON.stringify(serviceModule)});

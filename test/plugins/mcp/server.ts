@@ -1,4 +1,4 @@
-/** A small MCP server over stdio that misbehaves on request. Started as a process of its own by the tests. */
+/** A small MCP server over stdio that misbehaves on request. Started as a separate process by the tests. */
 import { appendFileSync } from "node:fs";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";

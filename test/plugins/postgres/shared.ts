@@ -2,7 +2,7 @@ import { Cluster } from "./cluster.ts";
 
 let starting: Promise<Cluster> | undefined;
 
-/** One server for all tests of this process, until it exits; each journal gets a schema of its own. */
+/** One server for all tests of this process, until it exits; each journal gets its own schema. */
 export const sharedCluster = (): Promise<Cluster> => {
   starting ??= Cluster.start();
   return starting;

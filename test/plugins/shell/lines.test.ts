@@ -10,7 +10,7 @@ describe("the lines of a command", () => {
     return seen;
   };
 
-  it("are told whole, those of one read together, and the rest at the end", () => {
+  it("are reported whole, those of one read together, and the rest at the end", () => {
     expect(told(100, "a", "b\nc\nd", "e\n", "f")).to.deep.equal(["ab\nc\n", "de\n", "f"]);
     expect(told(100)).to.deep.equal([]);
     expect(told(100, "a\n")).to.deep.equal(["a\n"]);
@@ -27,7 +27,7 @@ describe("the lines of a command", () => {
     expect(told(0, "ab\n")).to.deep.equal([]);
   });
 
-  it("are told in parts when they are very long", () => {
+  it("are reported in parts when they are very long", () => {
     expect(told(100_000, "x".repeat(8_192), "y", "z\n").map(({ length }) => length)).to.deep.equal([8_193, 2]);
   });
 });

@@ -3,7 +3,7 @@ import { type Parts, real } from "../../../plugins/sqlite/parts.ts";
 import type { ThreadData } from "../../../plugins/sqlite/protocol.ts";
 import { type StartThread, StoreThread } from "../../../plugins/sqlite/store-thread.ts";
 
-/** By role, two each: the journals of two replicas run at the same time, as with threads of their own. */
+/** By role, two each: the journals of two replicas run at the same time, as with their own threads. */
 const threads = new Map<string, Worker>();
 const turns = { all: 0, reads: 0, wal: 0 };
 

@@ -1745,7 +1745,7 @@ class SessionView(Model):
 
 
 class StartRequestNotify(Model):
-    """webhook that is told of this run, at another URL than its own if it allows that host"""
+    """webhook to notify about this run, at another URL if its configuration allows that host"""
 
     webhook: str
     url: str | None = None

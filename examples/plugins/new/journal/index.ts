@@ -2,7 +2,7 @@ import { definePlugin, type Journal } from "venturi/plugin";
 import { z } from "zod";
 
 /**
- * Starts out as the journal in memory under a name of its own. Replace its methods one by one with those of your engine;
+ * Starts out as the journal in memory under its own name. Replace its methods one by one with those of your engine;
  * the contract suite in the test says when each is right.
  */
 export default definePlugin({

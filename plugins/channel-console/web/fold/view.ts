@@ -72,7 +72,7 @@ export function editedOf(call: FoldedCall): Readonly<Record<string, unknown>> | 
   return isSame(edited, argumentsOf(call)) ? undefined : edited;
 }
 
-/** A form sends all its fields, changed or not, in an order of its own. */
+/** A form sends all its fields, changed or not, in its own order. */
 function isSame(given: unknown, asked: unknown): boolean {
   if (given === undefined || given === asked) return true;
   if (typeof given !== "object" || typeof asked !== "object" || given === null || asked === null) return false;
