@@ -3,10 +3,10 @@
  * are asked for. A spread would lose what a class instance has from its class, and a list by hand forgets the member that is added next.
  */
 export function overriding<T extends object>(target: T, own: Partial<T>, around: Around = (_, member) => member): T {
-  const made = {};
+  const made: T = Object.create(Object.getPrototypeOf(target), Object.getOwnPropertyDescriptors(own));
   for (let at: object = target; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at)) {
-    for (const name of Object.getOwnPropertyNames(at)) {
-      if (name === "constructor" || Object.hasOwn(made, name) || Object.hasOwn(own, name)) continue;
+    for (const name of Reflect.ownKeys(at)) {
+      if (name === "constructor" || Object.hasOwn(made, name)) continue;
       const value: unknown = "value" in (Object.getOwnPropertyDescriptor(at, name) ?? {}) && Reflect.get(target, name);
       // A schema may be a function too (ArkType), with its meaning in its properties.
       const isMethod = typeof value === "function" && !("~standard" in value);
@@ -16,7 +16,7 @@ export function overriding<T extends object>(target: T, own: Partial<T>, around:
       Object.defineProperty(made, name, { ...member, enumerable: true });
     }
   }
-  return Object.assign(made, own) as T;
+  return made;
 }
 
-type Around = (name: string, member: unknown) => unknown;
+type Around = (name: PropertyKey, member: unknown) => unknown;

@@ -9,7 +9,7 @@ const storedOperations: readonly (keyof Runs)[] = [
   ...(["start", "fork", "events", "get", "list", "totals", "usage", "signal", "pending", "doing"] as const),
   ...(["pauseAgent", "resumeAgent", "giveFeedback", "feedback", "wires", "content"] as const),
 ];
-const ofRuns: ReadonlySet<string> = new Set(storedOperations);
+const ofRuns: ReadonlySet<PropertyKey> = new Set(storedOperations);
 
 const known = new WeakMap<object, object>();
 
@@ -20,7 +20,7 @@ export function forPlugins<T>(token: Token<T>, port: T): T {
   return port;
 }
 
-function timedApart(port: object, isTimed: (name: string) => boolean): object {
+function timedApart(port: object, isTimed: (name: PropertyKey) => boolean): object {
   const before = known.get(port);
   if (before !== undefined) return before;
   const made = overriding(port, {}, (name, member) => {

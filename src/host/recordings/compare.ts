@@ -2,7 +2,8 @@ import type { Usage } from "../../core/model/usage.ts";
 import { costsOf } from "../../core/run/costs.ts";
 import { inputText } from "../../core/run/digest.ts";
 import type { Timing } from "../../core/run/event-parts.ts";
-import { type EventOf, isTerminal, type RunEvent, type TerminalEvent } from "../../core/run/events.ts";
+import type { RunEvent, TerminalEvent } from "../../core/run/events.ts";
+import { type FoldedCall, RunFold } from "../../core/run/run-fold.ts";
 import { Spending } from "../../core/run/spending.ts";
 
 /** The data of one run that a comparison uses. */
@@ -64,25 +65,24 @@ export function compareRuns(a: readonly RunEvent[], b: readonly RunEvent[]): Com
 }
 
 function comparedRun(events: readonly RunEvent[]): ComparedRun {
-  const first = events[0];
-  const last = events.at(-1);
-  const started = first?.type === "run.started" ? first : undefined;
-  const end = last !== undefined && isTerminal(last) ? last : undefined;
-  const models = events.flatMap((event) => (event.type === "round.started" ? [event.model] : []));
+  const fold = new RunFold();
+  for (const event of events) fold.take(event);
+  const { started, end, rounds } = fold;
+  const attempts = rounds.flatMap((round) => round.attempts);
   return {
-    run: first?.run ?? "",
+    run: events[0]?.run ?? "",
     agent: started?.agent ?? "",
     status: end === undefined ? "running" : end.type === "run.finished" ? "finished" : "failed",
     finish: end === undefined ? "" : end.type === "run.finished" ? end.finish : end.error.code,
-    models: [...new Set(models)],
+    models: [...new Set(attempts.map(({ model }) => model))],
     config: started?.config,
     input: started === undefined ? "" : inputText(started.input),
     output: end?.output ?? "",
-    ms: (last?.at ?? 0) - (first?.at ?? 0),
+    ms: (events.at(-1)?.at ?? 0) - (events[0]?.at ?? 0),
     timing: end?.timing,
     ...usageOf(events, end),
     rounds: end?.rounds ?? 0,
-    calls: callsOf(events),
+    calls: rounds.flatMap(({ calls }) => calls.flatMap(comparedCall)),
   };
 }
 
@@ -101,16 +101,10 @@ function usageOf(
   };
 }
 
-function callsOf(events: readonly RunEvent[]): ComparedCall[] {
-  const finished = new Map<string, EventOf<"tool.finished">>();
-  for (const event of events) if (event.type === "tool.finished") finished.set(event.call, event);
-  return events.flatMap((event) => {
-    if (event.type !== "tool_call.ready") return [];
-    const result = finished.get(event.call);
-    const { round, name } = event;
-    const output = result?.output ?? "";
-    return [{ round, name, arguments: JSON.stringify(event.arguments), ok: result?.ok, output, ms: result?.ms ?? 0 }];
-  });
+function comparedCall({ round, name, sealed, finished }: FoldedCall): ComparedCall[] {
+  if (sealed?.type !== "tool_call.ready") return [];
+  const { ok, output = "", ms = 0 } = finished ?? {};
+  return [{ round, name, arguments: JSON.stringify(sealed.arguments), ok, output, ms }];
 }
 
 /** Within a round, equal calls first, then calls of the same tool in order; the rest stand alone. */
