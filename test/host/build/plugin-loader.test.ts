@@ -57,9 +57,7 @@ describe("the plugin loader", () => {
       expect(loader().names()).not.to.include("postgres");
       const error = await failure(loader().get("postgres"));
       expect([error.op, error.code]).to.deep.equal(["plugin.load", "plugin_failed"]);
-      expect(error.message).to.equal(
-        "plugin postgres: it is a separate package; run `npm install @venturi/postgres`",
-      );
+      expect(error.message).to.equal("plugin postgres: it is a separate package; run `npm install @venturi/postgres`");
     });
 
     it("is found above the configuration, by its name alone", async () => {
