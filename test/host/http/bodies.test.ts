@@ -96,6 +96,16 @@ describe("a request's body", () => {
     }
   });
 
+  it("that is announced as too large is refused for that, not for the memory it would take", async () => {
+    const others = service.memory.of("other").hold(60 * 1024 ** 2, "run");
+    const request = post("/json", { ...type, "content-length": String(1024 ** 3) });
+    request.write("x".repeat(most));
+    request.write("x");
+    expect((await answerTo(request)).error?.code).to.equal("too_large");
+    request.destroy();
+    others.release();
+  });
+
   it("that is refused is read to its end, so that its sender sees why", async () => {
     for (const headers of [{ "content-type": "text/xml" }, { ...type, "content-encoding": "br" }]) {
       const { status, error } = await send("/json", "x".repeat(most - 10), headers);

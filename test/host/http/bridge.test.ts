@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
@@ -94,6 +94,15 @@ describe("a web Request served by a Node server that does not listen", () => {
     during.abort(reason);
     expect(await failure).to.equal(reason);
     await left.promise;
+  });
+
+  it("leaves no listener at its signal", async () => {
+    serving((_, response) => void response.end("done"));
+    const request = new Request(url);
+    const response = await fetchFrom(server, request, path);
+    expect(getEventListeners(request.signal, "abort")).to.have.length(1);
+    await response.text();
+    while (getEventListeners(request.signal, "abort").length > 0) await new Promise(setImmediate);
   });
 
   it("an answer that breaks off is an error for its reader, and one that never begins for its caller", async () => {
