@@ -70,7 +70,7 @@ interface Place {
 }
 
 function toOperation(described: Described, { id, method, address, effect }: Place): Operation {
-  const parameters = described.parameters.filter((parameter) => parameter.in !== "cookie");
+  const parameters = overridden(described.parameters).filter((parameter) => parameter.in !== "cookie");
   const json = Object.entries(described.requestBody?.content ?? {}).find(([type]) => /[/+]json$/.test(type))?.[1];
   return {
     name: id,
@@ -94,6 +94,11 @@ function toOperation(described: Described, { id, method, address, effect }: Plac
   };
 }
 
+/** An operation's parameter replaces its path's of the same name and place. */
+const overridden = (parameters: readonly Parameter[]): Parameter[] => [
+  ...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values(),
+];
+
 interface Body {
   readonly schema: Record<string, unknown> | undefined;
   readonly required: boolean;
@@ -104,12 +109,11 @@ function schemaOf(parameters: readonly Parameter[], body: Body) {
   for (const { name, description, schema } of parameters) {
     properties[name] = description === undefined ? schema : { description, ...schema };
   }
-  const required = parameters
-    .filter((parameter) => parameter.required || parameter.in === "path")
-    .map(({ name }) => name);
+  const needed = parameters.filter((parameter) => parameter.required || parameter.in === "path");
+  const required = new Set(needed.map(({ name }) => name)); // Two places may share a name.
   if (body.schema !== undefined) properties.body = body.schema;
-  if (body.schema !== undefined && body.required) required.push("body");
-  return { type: "object", properties, required, additionalProperties: false };
+  if (body.schema !== undefined && body.required) required.add("body");
+  return { type: "object", properties, required: [...required], additionalProperties: false };
 }
 
 function serverOf(document: Record<string, unknown>, source: OpenApiSource): string {

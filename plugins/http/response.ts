@@ -13,7 +13,7 @@ export function toOutput(answer: Answer, most: number, redact: (text: string) =>
   const [type = ""] = (answer.headers["content-type"] ?? "").split(";", 1);
   const cut = answer.body.length > most;
   const body = answer.body.subarray(0, most);
-  if (answer.status >= 400) throw refused(answer, redact(body.toString("utf8").slice(0, excerpt)));
+  if (answer.status >= 400) throw refused(answer, redact(body.toString("utf8")).slice(0, excerpt));
   if (type.startsWith("image/") && !cut && type !== "image/svg+xml") {
     return new RichOutput(`status ${answer.status}, ${type}, ${body.length} bytes`, [
       { mediaType: type, data: body.toString("base64") },
