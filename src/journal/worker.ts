@@ -217,7 +217,7 @@ export class Worker {
 
   /** Backoff: a run that fails immediately would otherwise be claimed, failed and released in a busy loop. */
   async #cool(): Promise<void> {
-    if (!this.#stopping.signal.aborted) await sleep(this.#clock, this.#poll, this.#stopping.signal).catch(() => {});
+    await sleep(this.#clock, this.#poll, this.#stopping.signal).catch(() => {}); // Rejects at once when the worker stops.
   }
 
   #patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -7,7 +7,7 @@ import { patternOf } from "./pattern.ts";
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
   boolean: (value) => typeof value === "boolean",
-  number: (value) => typeof value === "number" && Number.isFinite(value),
+  number: (value) => Number.isFinite(value),
   integer: (value) => Number.isInteger(value),
   string: (value) => typeof value === "string",
   array: (value) => Array.isArray(value),
