@@ -135,6 +135,23 @@ describe("a conversation longer than the context", () => {
     expect(compact(kept, 1).messages).to.deep.equal(kept);
   });
 
+  it("of one turn shortens the newest result as little as it has to, though something was said after it", () => {
+    const said = (role: "user" | "assistant"): Message => ({ role, parts: [{ type: "text", text: "x" }] });
+    const result = (call: string): Message =>
+      ({
+        role: "tool",
+        parts: [{ type: "tool_result", call, name: "t", ok: true, output: "r".repeat(8_000) }],
+      }) as never;
+    const lengths = (messages: readonly Message[]) =>
+      compactTo(messages, { contextTokens: 3_000, share: 0.8, reserved: 0 }).messages.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === "tool_result" ? [part.output.length] : [])),
+      );
+    const plain = lengths([said("user"), result("a"), result("b")]);
+    const followed = lengths([said("user"), result("a"), result("b"), said("assistant")]);
+    expect(plain[1]).to.be.greaterThan(plain[0] ?? 0);
+    expect(followed[1]).to.be.greaterThan(followed[0] ?? 0);
+  });
+
   it("drops turns first and then shortens the rest", () => {
     const output = "y".repeat(4_000);
     const both = [long("user"), long("assistant"), long("user"), answered(output), answered(output)];

@@ -1,5 +1,6 @@
 // Small changes of a run's steps that no other test noticed: each was found by `npm run mutate`.
 import { expect } from "chai";
+import { bodyAcross, marksErrors } from "../../src/agent/model/across-wires.ts";
 import { structured } from "../../src/agent/model/structured.ts";
 import { Breakers } from "../../src/agent/run/breaker.ts";
 import { defaultTimeouts } from "../../src/agent/run/definition.ts";
@@ -8,7 +9,9 @@ import { HookChain } from "../../src/agent/run/hook-chain.ts";
 import type { Meter } from "../../src/agent/run/metering.ts";
 import { listedOf } from "../../src/agent/run/skills.ts";
 import { Waits } from "../../src/agent/run/waits.ts";
+import { needsApproval } from "../../src/agent/tools/approvals.ts";
 import { type Message, textMessage } from "../../src/core/model/messages.ts";
+import type { Approval } from "../../src/core/ports/tool.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { failing } from "./failing.ts";
@@ -167,6 +170,80 @@ describe("a pause that is asked for in the middle of a round", () => {
     const later = bench.types.slice(history.length);
     expect(later.indexOf("run.paused")).to.be.greaterThan(later.indexOf("round.finished"));
     expect(later).to.include("tool.finished");
+  });
+});
+
+describe("the tokens of a run", () => {
+  it("that it produced end it when they are more than it may produce", async () => {
+    const look = [say.call(0, "look", {}), say.usage({ inputTokens: 1, outputTokens: 51 }), say.done("tool_calls")];
+    const tools = [tool("look", () => "seen")];
+    const setup = { model: new ScriptedModel([look, ["more"]]), tools, limits: { outputTokens: 50 } };
+    expect((await run(setup)).terminal).to.include({ finish: "max_output" });
+    const enough = { ...setup, model: new ScriptedModel([look, ["more"]]), limits: { outputTokens: 5_000 } };
+    expect((await run(enough)).terminal).to.include({ finish: "stop", output: "more" });
+  });
+
+  it("that a tool spends end it while the tool is running", async () => {
+    const spending = tool("look", async (_, { spent, signal }) => {
+      spent({ inputTokens: 900 });
+      expect(signal.aborted).to.equal(false);
+      spent({ inputTokens: 2_000 });
+      expect(signal.aborted).to.equal(true);
+      return "seen";
+    });
+    const model = new ScriptedModel([[say.call(0, "look", {})], ["more"]]);
+    const bench = await run({ model, tools: [spending], limits: { tokens: 1_500 } });
+    expect(bench.terminal).to.include({ finish: "max_tokens" });
+    expect(model.requests).to.have.length(1);
+  });
+});
+
+describe("questions about two calls of one tool", () => {
+  const questions = async (approval: "always" | "once") => {
+    const model = new ScriptedModel([[say.call(0, "pay", { n: 1 }), say.call(1, "pay", { n: 2 })], ["done"]]);
+    const bench = new Bench({ model, tools: [tool("pay", () => "paid", { approval })] });
+    const running = bench.run();
+    const { call } = await bench.when("approval.requested");
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const before = bench.of("approval.requested").length;
+    bench.signal("approve", { call, approved: true });
+    if (approval === "always")
+      bench.signal("approve", { call: bench.of("approval.requested")[1]?.call, approved: true });
+    await running;
+    return [before, bench.of("approval.requested").length, bench.of("tool.finished").filter(({ ok }) => ok).length];
+  };
+
+  it("are asked side by side, or one for both where one approval is enough", async () => {
+    expect(await questions("always")).to.deep.equal([2, 2, 2]);
+    expect(await questions("once")).to.deep.equal([1, 1, 2]);
+  });
+
+  it("are not asked once the tool is allowed for the run", () => {
+    const state = (allowed: string[], once: string[] = []) =>
+      ({ state: { allowedForRun: new Set(allowed), approvedOnce: new Set(once) } }) as never;
+    const needs = (of: never, approval: Approval) =>
+      needsApproval(of, { name: "pay", approval }, () => ({ amount: 5 }));
+    const approvals: Approval[] = ["always", "once", { when: "amount > 1" } as never];
+    for (const approval of approvals) {
+      expect(needs(state(["pay"]), approval)).to.equal(false);
+      expect(needs(state(["other"]), approval)).to.equal(true);
+    }
+    expect(needs(state([], ["pay"]), "once")).to.equal(false);
+    expect([needs(state([]), "never"), needs(state([]), { when: "amount > 9" } as never)]).to.deep.equal([
+      false,
+      false,
+    ]);
+  });
+});
+
+describe("fields of one wire on another", () => {
+  it("ask for probabilities only where they were asked for, and mark errors only where that can be said", () => {
+    const across = (logprobs: unknown) =>
+      bodyAcross({ wire: "openai-chat", fields: { logprobs } }, "openai-responses").fields;
+    expect(across(true)).to.deep.equal({ include: ["message.output_text.logprobs"] });
+    expect(across(false)).to.deep.equal({});
+    const wires = ["openai-chat", "openai-responses", "anthropic-messages", undefined];
+    expect(wires.map(marksErrors)).to.deep.equal([false, false, true, true]);
   });
 });
 
