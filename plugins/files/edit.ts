@@ -10,21 +10,14 @@ const parameters = z.strictObject({
   replace: z.string().describe("replacement text"),
 });
 
-export function editTool(root: Root, name: string): Tool {
-  let last: Promise<unknown> = Promise.resolve();
-  return defineTool({
+export const editTool = (root: Root, name: string): Tool =>
+  defineTool({
     name: `${name}_edit`,
     description: "Replaces one passage of a text file below the root folder.",
     input: parameters,
     effect: "effectful",
-    call({ path, find, replace }) {
-      // Serialised: concurrent edits of a file would overwrite each other's changes.
-      const edited = last.then(() => edit(root, path, { find, replace }));
-      last = edited.catch(() => {});
-      return edited;
-    },
+    call: ({ path, find, replace }) => root.inTurn(() => edit(root, path, { find, replace })),
   });
-}
 
 const edit = (root: Root, path: string, { find, replace }: { find: string; replace: string }) =>
   root.inside(path, async (folder, file) => {

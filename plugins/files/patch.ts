@@ -22,22 +22,15 @@ const parameters = z.strictObject({
 });
 type Operation = z.output<typeof parameters>["operation"];
 
-export function patchTool(root: Root, name: string): Tool {
-  let last: Promise<unknown> = Promise.resolve();
-  return defineTool({
+export const patchTool = (root: Root, name: string): Tool =>
+  defineTool({
     name: `${name}_patch`,
     description: "Creates, changes or deletes one text file below the root folder by a diff.",
     input: parameters,
     aliases: ["apply_patch"],
     effect: "effectful",
-    call({ operation }) {
-      // Serialised: concurrent patches of a file would overwrite each other's changes.
-      const patched = last.then(() => patch(root, operation));
-      last = patched.catch(() => {});
-      return patched;
-    },
+    call: ({ operation }) => root.inTurn(() => patch(root, operation)),
   });
-}
 
 function patch(root: Root, operation: Operation): Promise<string> {
   const { maxFile } = root.options;

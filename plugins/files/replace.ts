@@ -27,8 +27,9 @@ export async function replaceContent(
   const kept = mode ?? (await modeOf(folder, name));
   const beside = folder.at(`.venturi-${randomBytes(8).toString("hex")}`);
   try {
-    const handle = await open(beside, createFlags, kept);
+    const handle = await open(beside, createFlags, kept ?? 0o644);
     try {
+      if (kept !== undefined) await handle.chmod(kept); // The umask may have taken bits that the old file had.
       await handle.writeFile(bytes);
       await handle.sync();
     } finally {
@@ -42,9 +43,10 @@ export async function replaceContent(
   return bytes.length;
 }
 
-async function modeOf(folder: Folder, name: string): Promise<number> {
-  const stats = await lstat(folder.at(name)).catch(() => undefined); // A new file.
-  if (stats === undefined) return 0o644;
+/** Undefined for a new file. */
+async function modeOf(folder: Folder, name: string): Promise<number | undefined> {
+  const stats = await lstat(folder.at(name)).catch(() => undefined);
+  if (stats === undefined) return undefined;
   if (stats.isSymbolicLink()) throw refusal(`"${name}" is a link; links are not followed`);
   if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "not a regular file"}`);
   return stats.mode & 0o777;

@@ -23,6 +23,8 @@ export interface Root {
   making<Result>(path: string, use: (folder: Folder, name: string) => Promise<Result>): Promise<Result>;
   /** Opens the folder itself. */
   folder<Result>(path: string, use: (folder: Folder) => Promise<Result>): Promise<Result>;
+  /** Makes changes one after the other: concurrent ones of a file would overwrite each other. */
+  inTurn<Result>(change: () => Promise<Result>): Promise<Result>;
   isDenied(name: string): boolean;
   close(): Promise<void>;
 }
@@ -68,9 +70,15 @@ export async function openRoot(options: FilesOptions, base: string): Promise<Roo
     return { parents: parts, name };
   };
 
+  let last: Promise<unknown> = Promise.resolve();
   return {
     options,
     isDenied,
+    inTurn(change) {
+      const changed = last.then(change);
+      last = changed.catch(() => {});
+      return changed;
+    },
     async inside(path, use) {
       const { parents, name } = parentOf(path);
       return await descend(parents, openFolder, (folder) => use(folder, name));

@@ -15,8 +15,10 @@ export const writeTool = (root: Root, name: string): Tool =>
     input: parameters,
     effect: "idempotent",
     call: ({ path, content }) =>
-      root.making(path, async (folder, file) => {
-        const bytes = await replaceContent(folder, file, { content, maxFile: root.options.maxFile });
-        return { path, bytes };
-      }),
+      root.inTurn(() =>
+        root.making(path, async (folder, file) => {
+          const bytes = await replaceContent(folder, file, { content, maxFile: root.options.maxFile });
+          return { path, bytes };
+        }),
+      ),
   });

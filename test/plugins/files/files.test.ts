@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import files from "../../../plugins/files/index.ts";
@@ -157,8 +157,10 @@ describe("files", () => {
         ["write", { content: "x" }],
       ] as const)
         expect((await failure(name, { path, ...more })).code, `${name} ${path}`).to.equal("tool_denied");
-    await call("write", { path: "notes/10:30.txt", content: "x" });
-    expect(await call("read", { path: "notes/10:30.txt" })).to.equal("x");
+    for (const path of ["notes/10:30.txt", "notes/at:noon.txt"]) {
+      await call("write", { path, content: "x" });
+      expect(await call("read", { path })).to.equal("x");
+    }
   });
 
   it("lists one level unless more are asked for", async () => {
@@ -182,6 +184,90 @@ describe("files", () => {
     );
     await Promise.all(edits);
     expect(readFileSync(join(workspace.root, "many.txt"), "utf8")).not.to.contain("<");
+  });
+
+  it("edits, patches and writes at the same time keep to their order", async () => {
+    const lines = Array.from({ length: 20 }, (_, n) => `<${n}>`);
+    const written = call("write", { path: "mixed.txt", content: `${lines.join("\n")}\n` });
+    const changes = lines.map((line, n) =>
+      n % 2 === 0
+        ? call("edit", { path: "mixed.txt", find: line, replace: `[${n}]` })
+        : call("patch", { operation: { type: "update_file", path: "mixed.txt", diff: `@@\n-${line}\n+[${n}]\n` } }),
+    );
+    await Promise.all([written, ...changes]);
+    const expected = lines.map((_, n) => `[${n}]`).join("\n");
+    expect(readFileSync(join(workspace.root, "mixed.txt"), "utf8")).to.equal(`${expected}\n`);
+    const failed = failure("edit", { path: "mixed.txt", find: "not there", replace: "" });
+    const after = call("edit", { path: "mixed.txt", find: "[0]", replace: "after" });
+    expect((await failed).code).to.equal("tool_failed");
+    expect(await after, "a failure holds nobody up").to.have.property("line", 1);
+  });
+
+  it("a changed file keeps its mode, whatever the umask of the service", async () => {
+    const mode = (path: string) => statSync(join(workspace.root, path)).mode & 0o7777;
+    for (const [path, bits] of [
+      ["readme.md", 0o666],
+      ["src/main.ts", 0o775],
+      ["src/deep/note.txt", 0o600],
+    ] as const) {
+      chmodSync(join(workspace.root, path), bits);
+      await call("write", { path, content: "one\n" });
+      expect(mode(path), `written ${path}`).to.equal(bits);
+      await call("edit", { path, find: "one", replace: "two" });
+      expect(mode(path), `edited ${path}`).to.equal(bits);
+      await call("patch", { operation: { type: "update_file", path, diff: "@@\n-two\n+three\n" } });
+      expect(mode(path), `patched ${path}`).to.equal(bits);
+    }
+  });
+
+  it("creates, changes and deletes by a patch, and says what it did", async () => {
+    const patch = (type: string, path: string, diff?: string) =>
+      call("patch", { operation: { type, path, ...(diff === undefined ? {} : { diff }) } });
+    const refused = (type: string, path: string, diff?: string) =>
+      failure("patch", { operation: { type, path, ...(diff === undefined ? {} : { diff }) } });
+    expect(await patch("create_file", "a/b.txt", "+one\n+two\n")).to.equal("created a/b.txt (8 bytes)");
+    expect(readFileSync(join(workspace.root, "a/b.txt"), "utf8")).to.equal("one\ntwo\n");
+    expect((await refused("create_file", "a/b.txt", "+x")).message).to.include("already exists");
+    expect(await patch("update_file", "a/b.txt", "@@\n-two\n")).to.equal("updated a/b.txt (4 bytes)");
+    expect(await patch("delete_file", "a/b.txt")).to.equal("deleted a/b.txt");
+    expect(readdirSync(join(workspace.root, "a"))).to.deep.equal([]);
+    expect((await refused("delete_file", "a/b.txt")).message).to.include("does not exist");
+    expect((await refused("delete_file", "a")).message).to.include("not a regular file");
+    expect(await refused("delete_file", "link-file")).to.include({ code: "tool_denied" });
+    expect(readdirSync(workspace.root)).to.include("link-file");
+  });
+
+  it("a cancelled call stops listing and searching", async () => {
+    for (const [name, input] of [
+      ["list", {}],
+      ["search", { text: "x" }],
+    ] as const) {
+      const tool = toolNamed(source, `files_${name}`);
+      const cancelled = callTool(tool, input, { signal: AbortSignal.abort(new Error("enough")) });
+      expect(await cancelled.then(String, ({ message }) => message), name).to.equal("enough");
+    }
+  });
+
+  it("lists and finds exactly as much as it may without calling it cut", async () => {
+    const all = ((await call("list", {})) as { entries: unknown[] }).entries.length;
+    for (const [maxEntries, truncated] of [
+      [all, false],
+      [all - 1, true],
+    ] as const) {
+      const limited = await open(workspace, { maxEntries });
+      expect((await callTool(toolNamed(limited, "files_list"), {})).output).to.have.property("truncated", truncated);
+      await limited.close();
+    }
+    const few = await open(workspace, { maxEntries: 2 });
+    writeFileSync(join(workspace.root, "many.txt"), "hit\nhit\nhit\n");
+    const { output } = await callTool(toolNamed(few, "files_search"), { text: "hit" });
+    expect(output).to.deep.equal({
+      matches: [1, 2].map((line) => ({ path: "many.txt", line, text: "hit" })),
+      truncated: true,
+    });
+    await few.close();
+    writeFileSync(join(workspace.root, "long.txt"), `${"y".repeat(400)}needle\n`);
+    expect(await call("search", { text: "NEEDLE" })).to.have.nested.property("matches[0].text", "y".repeat(300));
   });
 
   it("refuses files beyond the size limit, in both directions", async () => {
