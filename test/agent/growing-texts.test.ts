@@ -8,7 +8,7 @@ import { Accumulator } from "../../src/provider/accumulate.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void; // there since the flag is set
 
-const texts = 40;
+const texts = 20;
 const tokens = 5_000;
 const token = (number: number): string => ` w${1_000 + (number % 9_000)}`;
 const event = (body: EventBody): RunEvent => ({ ...body, run: "run-1", seq: 1, at: 0 }) as RunEvent; // body + place = event

@@ -1,15 +1,10 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { assert } from "chai";
 import { parallel, text } from "../plugins/openai/streams.ts";
 import { text as responses } from "../plugins/openai-responses/streams.ts";
-
-const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
-const run = promisify(execFile);
+import { venturi } from "./venturi.ts";
 
 describe("venturi decode", () => {
   let folder = "";
@@ -25,8 +20,9 @@ describe("venturi decode", () => {
   };
 
   const decode = async (wire: string, ...files: string[]): Promise<Record<string, unknown>[]> => {
-    const { stdout } = await run(process.execPath, [bin, "decode", "--wire", wire, ...files]);
-    return stdout
+    const { exit, out, err } = await venturi(["decode", "--wire", wire, ...files]);
+    if (exit !== 0) throw Object.assign(new Error(err), { code: exit, stderr: err });
+    return out
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));

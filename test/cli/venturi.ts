@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { isSlow } from "../sweep.ts";
 import type { CommandLine } from "./commands.ts";
 
+/** Coverage is written by processes that end by themselves. */
+const eachItsOwn = isSlow || process.env.NODE_V8_COVERAGE !== undefined;
 const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
 const commands = fileURLToPath(new URL("./commands.js", import.meta.url));
 
@@ -15,7 +17,7 @@ export interface Outcome {
 
 /**
  * Runs the command line as a user does. `npm test` has one process for the commands of a worker, one after the other (commands.ts);
- * `npm run test:slow`, and what reads its input or goes on beside another, a process of its own.
+ * `npm run test:slow`, and what reads its input or runs beside another, a process of its own.
  */
 export async function venturi(
   words: readonly string[],
@@ -24,7 +26,7 @@ export async function venturi(
   input = "",
 ): Promise<Outcome> {
   const line = { words, env: { ...process.env, NO_COLOR: "1", ...env }, cwd };
-  if (isSlow || input !== "" || words.includes("start") || kept?.busy === true) {
+  if (eachItsOwn || input !== "" || words.includes("start") || kept?.busy === true) {
     const child = spawn(process.execPath, [bin, ...words], line);
     child.stdin.on("error", () => {}); // it may end before it has read
     child.stdin.end(input);
