@@ -77,7 +77,8 @@ async function later({ input, context, options, now, runs, values }: Asked): Pro
   if (at < now - 60_000) throw failure(`${iso(at)} has passed; it is ${iso(now)}`);
   if (at > now + options.longest) throw failure(`at most ${iso(now + options.longest)}`);
   const { tenant, request } = await runs.get(run);
-  const depth = Number(request.metadata?.laterDepth ?? 0) + 1;
+  const before = request.metadata?.laterDepth; // A caller may have set it to anything.
+  const depth = (typeof before === "number" && before > 0 ? before : 0) + 1;
   if (depth > options.chain)
     throw failure(`runs that were started later may go on ${options.chain} times; do it now, or leave it`);
   if (input.here && session === undefined) throw failure("this run is not part of a conversation to go on with");

@@ -142,6 +142,15 @@ describe("the tool later", () => {
     expect(await refusal(tool, { in: "1h" })).to.equal("tool_failed");
   });
 
+  it("counts from the beginning where metadata has something else in the chain's place", async () => {
+    for (const laterDepth of ["x", null, -1_000, {}]) {
+      request = { metadata: { laterDepth } };
+      const { schedule } = await call(await make({ most: 100 }), { in: "5m" });
+      const kept = (await stored()).find(({ name }) => name === schedule);
+      expect(kept?.origin?.depth, String(laterDepth)).to.equal(1);
+    }
+  });
+
   it("needs a journal that keeps schedules, and an agent that there is", async () => {
     expect(await refusal(await make({}, { keyValues: undefined }), { in: "1h" })).to.equal("tool_failed");
     const check = (agent?: string) =>
