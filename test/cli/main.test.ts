@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
@@ -104,7 +104,7 @@ agents: { assistant: { model: demo/small, tools: [greet] } }
     const names = [...out.slice(out.indexOf("Commands:")).matchAll(/^ {2}([a-z-]+) /gm)].map(([, name]) => name ?? "");
     expect(names).to.include.members(["validate", "config", "plugins", "plugin", "reload"]);
     const called = names.filter((name) => name !== "help");
-    const helps = helpsOf(called);
+    const helps = await helpsOf(called);
     expect(helps).to.have.length(called.length);
     for (const [index, help] of helps.entries())
       expect(help, called[index]).to.include("Example:").and.include("--config <file>");
@@ -142,14 +142,8 @@ agents: { assistant: { model: demo/small, tools: [greet] } }
   });
 });
 
-/** In one process: starting one takes longer than all the help. */
-function helpsOf(names: readonly string[]): string[] {
-  const script = `
-    const { main } = await import(${JSON.stringify(import.meta.resolve("../../src/cli/main.js"))});
-    for (const name of ${JSON.stringify(names)}) {
-      await main(["node", "venturi", name, "--help"]);
-      process.stdout.write("\\0");
-    }`;
-  const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
-  return out.split("\0").slice(0, -1);
+async function helpsOf(names: readonly string[]): Promise<string[]> {
+  const helps: string[] = [];
+  for (const name of names) helps.push((await venturi([name, "--help"])).out);
+  return helps;
 }
