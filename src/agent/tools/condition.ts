@@ -163,13 +163,12 @@ function same(left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(plainOf(left), plainOf(right));
 }
 
-/** Converts to JSON values: CEL's integers are bigints and its maps may be Maps. */
+/** Converts to JSON values: CEL's integers are bigints. */
 function plainOf(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(plainOf);
   if (typeof value !== "object" || value === null) return value;
-  const entries = value instanceof Map ? [...value] : Object.entries(value);
-  return Object.fromEntries(entries.map(([key, inner]) => [String(key), plainOf(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainOf(inner)]));
 }
 
 /** Rejects NaN (such as 0 / 0): every comparison with it is false. */
