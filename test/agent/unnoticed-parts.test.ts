@@ -95,6 +95,20 @@ describe("a model that asks to wait", () => {
   });
 });
 
+describe("two models that ask to wait", () => {
+  it("are waited for no longer than the one that is ready first", async () => {
+    const clock = new VirtualClock();
+    const script = (retryAfterMs: number) => [[say.fail("rate_limited", "wait", { retryAfterMs })], ["late"]];
+    const models = [20_000, 10_000].map((wait) => new ScriptedModel(script(wait), { clock }));
+    const bench = new Bench({ model: models, chain: { retry: { max: 1, longestWait: 60_000 } }, clock });
+    const running = bench.run();
+    await clock.advance(18_000);
+    await running;
+    expect(bench.terminal).to.include({ type: "run.finished", output: "late" });
+    expect(models.map(({ requests }) => requests.length)).to.deep.equal([1, 2]);
+  });
+});
+
 describe("a hook behind a tool", () => {
   const answered = async (ok: boolean, change: object) => {
     const bench = await run({

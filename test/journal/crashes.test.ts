@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { EventBody } from "../../src/core/run/events.ts";
 import type { Crash } from "../../src/core/run/signals.ts";
-import { attemptsOf, SuspectStarts } from "../../src/journal/crashes.ts";
+import { attemptsOf, refuseCrashing, SuspectStarts } from "../../src/journal/crashes.ts";
 import { freeRunsOf } from "../../src/journal/take-over.ts";
 import { Worker } from "../../src/journal/worker.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
@@ -90,6 +90,19 @@ describe("runs whose workers crash", () => {
     expect(error).to.match(
       /blocked its process for 10000 ms, at y\.mjs:7; it was the second process that it took down/,
     );
+  });
+
+  it("the place where it did so is found in frames with and without parentheses, and named without its folders", () => {
+    const where = (stack: string) => {
+      try {
+        refuseCrashing("r", { lost: 0, parked: false, blamed: [blamed, { ...blamed, stack }] });
+        return "";
+      } catch (thrown) {
+        return /, at ([^;]*);/.exec(String(thrown))?.[1];
+      }
+    };
+    expect(where("Error\n    at spin (file:///app/x/y.mjs:7:3)")).to.equal("y.mjs:7");
+    expect(where("Error\n    at file:///app/x/z.mjs:9:1\n    at y.mjs:1:1")).to.equal("z.mjs:9");
   });
 
   it("other runs of its process are not suspected, however often that happens", () => {

@@ -33,4 +33,25 @@ describe("what is known about a journal's writes", () => {
     expect(watch.failedSince(before)).to.contain("the disk is full");
     expect(failures).to.deep.equal(["append"]);
   });
+
+  it("comes from the writes of the journal it watches, and not from its reads", async () => {
+    const failures: string[] = [];
+    const watch = new WriteWatch({ onFailure: (operation) => failures.push(operation) });
+    let error: VenturiError | undefined = full;
+    const answer = async () => {
+      if (error !== undefined) throw error;
+      return "done";
+    };
+    const journal = watch.watch({ signal: answer, get: answer, heartbeat: answer } as never);
+    const tried = (promise: Promise<unknown>) => promise.catch((thrown: unknown) => thrown);
+    expect(await tried(journal.get("r"))).to.equal(full);
+    expect([watch.failing, failures]).to.deep.equal([undefined, []]);
+    expect(await tried(journal.signal("r", {} as never))).to.equal(full);
+    expect([watch.failing?.code, failures]).to.deep.equal(["journal_failed", ["signal"]]);
+    error = undefined;
+    expect(await journal.get("r")).to.equal("done");
+    expect(watch.failing?.code).to.equal("journal_failed");
+    expect(await journal.signal("r", {} as never)).to.equal("done");
+    expect(watch.failing).to.equal(undefined);
+  });
 });
