@@ -1,9 +1,9 @@
 // Decides for a mutant whether a test fails because of it.
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { Doubts } from "./doubts.mjs";
 
 /** A mutant is run against as many of the tests that reach it as take this long, ms, those most likely to fail first: tests that
- *  killed others of its file, are named after it, reach little else, are quick. */
+ *  killed others of its file, are named after it or in its folder, reach little else, are quick. */
 export const budgets = [1_000, 8_000];
 const mostTests = 300;
 const mostTries = 8;
@@ -124,6 +124,7 @@ export class Judge {
 
   #quickest(tests, { file }, budget) {
     const words = file.split(/[/.]/).slice(2, -1);
+    const folder = `dist/test/${dirname(file).replace(/^src\//, "")}/`;
     // Hooks of a suite are shared by those of its tests that reach the mutant.
     const sharers = new Map();
     for (const { hooks } of tests) for (const [suite] of hooks) sharers.set(suite, 1 + (sharers.get(suite) ?? 0));
@@ -131,7 +132,7 @@ export class Judge {
       const kills = this.#kills.get(`${file} ${id}`) ?? 0;
       const named = words.some((word) => basename(place).includes(word));
       const shared = hooks.reduce((sum, [suite, time]) => sum + time / sharers.get(suite), 0);
-      return ((duration + shared + 2) * (1 + reaches / 100)) / (1 + 10 * kills) / (named ? 5 : 1);
+      return ((duration + shared + 2) * (1 + reaches / 100)) / (1 + 10 * kills) / (named ? 5 : place.startsWith(folder) ? 3 : 1);
     };
     const ranks = new Map(tests.map((test) => [test, rankOf(test)]));
     const chosen = [];
