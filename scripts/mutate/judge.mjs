@@ -132,7 +132,8 @@ export class Judge {
       const kills = this.#kills.get(`${file} ${id}`) ?? 0;
       const named = words.some((word) => basename(place).includes(word));
       const shared = hooks.reduce((sum, [suite, time]) => sum + time / sharers.get(suite), 0);
-      return ((duration + shared + 2) * (1 + reaches / 100)) / (1 + 10 * kills) / (named ? 5 : place.startsWith(folder) ? 3 : 1);
+      const near = named ? 5 : place.startsWith(folder) ? 3 : 1;
+      return ((duration + shared + 2) * (1 + reaches / 100)) / (1 + 10 * kills) / near;
     };
     const ranks = new Map(tests.map((test) => [test, rankOf(test)]));
     const chosen = [];
