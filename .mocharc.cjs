@@ -52,20 +52,20 @@ const sweeps = [
 const long = [
   "docs/commands",
   "plugins/postgres/contract",
-  "plugins/sqlite/contract",
+  "simulation/contract",
+  "plugins/channel-time/webhooks",
+  "docs/code",
   "simulation/simulation",
   "cli/service",
   "plugins/mcp/mcp",
   "cli/journal",
-  "docs/code",
-  "plugins/channel-time/webhooks",
+  "generated",
+  "plugins/sqlite/contract",
+  "library/restart",
+  "cli/operate",
+  "host/log-level",
   "journal/clock-jumps",
   "cli/main",
-  "cli/operate",
-  "library/restart",
-  "cli/systemd",
-  "why/why",
-  "host/log-level",
 ].map(file);
 useMemory();
 // For the many programs that tests start: one that imports Venturi takes 0.5 s instead of 0.62 s. Coverage wants the sources.

@@ -20,7 +20,7 @@ const context = (): GenerationContext => ({
   attempt: 1,
   agent: "test",
   signal: new AbortController().signal,
-  timeouts: { connect: 2_000, firstChunk: 5_000, idle: 5_000, total: 10_000 },
+  timeouts: { connect: 60_000, firstChunk: 60_000, idle: 60_000, total: 120_000 },
 });
 
 const hi: GenerationRequest = {

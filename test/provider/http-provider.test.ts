@@ -612,7 +612,7 @@ describe("a provider over HTTP", () => {
   });
 });
 
-const long: Timeouts = { connect: 5_000, firstChunk: 5_000, idle: 5_000, total: 10_000 };
+const long: Timeouts = { connect: 60_000, firstChunk: 60_000, idle: 60_000, total: 120_000 };
 
 const context = (changes: Partial<GenerationContext> = {}): GenerationContext => ({
   run: "r",

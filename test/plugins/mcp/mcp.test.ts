@@ -316,7 +316,7 @@ describe("mcp", () => {
     const log = new Events();
     const server = await startHttp();
     const source = await open(
-      { url: `http://127.0.0.1:${server.port}/mcp`, connectTimeout: "3s", backoff: { first: "50ms", most: "200ms" } },
+      { url: `http://127.0.0.1:${server.port}/mcp`, connectTimeout: "60s", backoff: { first: "50ms", most: "200ms" } },
       log,
     );
     sources.push(source);

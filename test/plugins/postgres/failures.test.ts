@@ -116,12 +116,12 @@ describe("postgres failures", function () {
   it("a crash in the middle makes runs wait; nothing acknowledged is lost, followers go on", async () => {
     const cluster = await Cluster.start();
     try {
-      const journal = openJournal(cluster.url, "j", { connectTimeout: 500 });
+      const journal = openJournal(cluster.url, "j");
       const followers = new Followers({ journal });
       const committer = new Committer({ journal, listener: followers });
       const { ownership } = await claimed(journal);
       const log = committer.openLog(ownership);
-      const remote = openJournal(cluster.url, "j", { connectTimeout: 500 });
+      const remote = openJournal(cluster.url, "j");
       const elsewhere = new Followers({ journal: remote, poll: 100 });
       const seen: number[] = [];
       const following = (async () => {

@@ -27,7 +27,7 @@ const context = {
 };
 
 const open = async (options: Readonly<Record<string, unknown>>) =>
-  plugin.create(plugin.options.parse({ connectTimeout: 2_000, ...options }), context);
+  plugin.create(plugin.options.parse({ connectTimeout: 30_000, ...options }), context);
 
 const failure = (options: Readonly<Record<string, unknown>>) =>
   open(options).then(

@@ -18,8 +18,8 @@ describe("notes in PostgreSQL", () => {
     const servers = {
       url: url ?? (await sharedCluster()).url,
       pool: 4,
-      connectTimeout: 5_000,
-      timeout: 10_000,
+      connectTimeout: 30_000,
+      timeout: 60_000,
       pooler: false,
     };
     const store = new NotesInPostgres(new Database({ ...servers, schema, migrate: migrateNotes }), silentLog);
@@ -45,8 +45,8 @@ describe("notes in PostgreSQL", () => {
       url: vectorUrl,
       schema,
       pool: 1,
-      connectTimeout: 5_000,
-      timeout: 5_000,
+      connectTimeout: 30_000,
+      timeout: 60_000,
       pooler: false,
     });
     await database.query("test", `ALTER TABLE ${schema}.notes DROP COLUMN embedding`, []);

@@ -18,7 +18,7 @@ describe(`shell in bubblewrap (${withoutBubblewrap ?? "which is here"})`, () => 
 
   const commands = [{ name: "sh", argv: ["bash", "-c"], arguments: "any" }];
   const run = async (text: string, given: Record<string, unknown> = {}) => {
-    const tool = await createShell(workspace, { commands, path, timeout: "5s", ...given });
+    const tool = await createShell(workspace, { commands, path, timeout: "60s", ...given });
     return (await callTool(tool, { command: "sh", arguments: [text] })).output as { stdout: string; stderr: string };
   };
 

@@ -128,14 +128,17 @@ for (const sandbox of ways) {
     });
 
     it("ends a command after its time, tells what it said last, and leaves nothing running", async () => {
-      const tool = await create({
-        commands: [script("slow.sh", "echo before; sleep 60.0125; true")],
-        timeout: "300ms",
-      });
-      const thrown = await failureOf(callTool(tool, { command: "script" }));
-      expect(thrown.code).to.equal("tool_timeout");
-      expect(thrown.message).to.contain("before");
-      expect(runningWith("sleep 60.0125")).to.deep.equal([]);
+      const commands = [script("slow.sh", "echo before; sleep 60.0125; true")];
+      let told = "";
+      // On a busy machine a short time is over before the command has said anything.
+      for (const timeout of ["300ms", "3s", "30s"]) {
+        const thrown = await failureOf(callTool(await create({ commands, timeout }), { command: "script" }));
+        expect(thrown.code).to.equal("tool_timeout");
+        expect(runningWith("sleep 60.0125")).to.deep.equal([]);
+        told = thrown.message;
+        if (told.includes("before")) break;
+      }
+      expect(told).to.contain("before");
     });
   });
 }
