@@ -19,6 +19,15 @@ describe("a provider shared by tenants", () => {
     const { providers } = (await response.json()) as { providers: { breaker: string; open?: unknown[] }[] };
     return providers[0];
   };
+  /** On a busy machine its pause may be over before anybody asks. */
+  const opened = async (fail: () => Promise<unknown>, tenant: string) => {
+    for (let tries = 1; ; tries++) {
+      await fail();
+      const { text } = await ask(tenant, "Hi");
+      if (tries === 5) assert.match(text, /circuit breaker is open/);
+      if (text.includes("circuit breaker is open")) return;
+    }
+  };
   beforeEach(async () => {
     open = await gateway({
       provider: "openai",
@@ -39,9 +48,10 @@ describe("a provider shared by tenants", () => {
   for (const what of ["break", "fail"]) {
     it(`is closed by requests that ${what} to the tenant that sends them, and to nobody else`, async function () {
       this.timeout(180_000);
-      const many = await Promise.all(Array.from({ length: 12 }, () => ask("noisy", what)));
-      for (const { status } of many) assert.isAtLeast(status, 500);
-      assert.match((await ask("noisy", "Hi")).text, /circuit breaker is open/);
+      await opened(async () => {
+        const many = await Promise.all(Array.from({ length: 12 }, () => ask("noisy", what)));
+        for (const { status } of many) assert.isAtLeast(status, 500);
+      }, "noisy");
       assert.equal((await ask("quiet", "Hi")).status, 200);
       assert.equal((await ask("noisy", "Hi", { model: "other" })).status, 200, "another model");
       const [first, ...rest] = (await breaker())?.open ?? [];
@@ -52,8 +62,8 @@ describe("a provider shared by tenants", () => {
 
   it("is closed to all when it fails several of them", async function () {
     this.timeout(180_000);
-    await Promise.all(["noisy", "loud"].flatMap((tenant) => Array.from({ length: 4 }, () => ask(tenant, "fail"))));
-    assert.match((await ask("quiet", "Hi")).text, /circuit breaker is open/);
+    const fail = (tenant: string) => Array.from({ length: 4 }, () => ask(tenant, "fail"));
+    await opened(() => Promise.all(["noisy", "loud"].flatMap(fail)), "quiet");
     assert.deepInclude(await breaker(), { breaker: "open" });
   });
 });

@@ -59,7 +59,7 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
   },
   "a paused run does not hear of its resumption": {
     file: "src/agent/loop.js",
-    from: 'paused: signal.kind === "pause"',
+    from: 'paused: kind === "pause"',
     to: "paused: true",
   },
   "a guard forgets what was said before a call": {
