@@ -19,13 +19,13 @@ describe("a provider shared by tenants", () => {
     const { providers } = (await response.json()) as { providers: { breaker: string; open?: unknown[] }[] };
     return providers[0];
   };
-  /** On a busy machine its pause may be over before anybody asks. */
+  /** A connection that breaks within 5 s of a stall of this process counts for nothing; on a busy machine it stalls. */
   const opened = async (fail: () => Promise<unknown>, tenant: string) => {
-    for (let tries = 1; ; tries++) {
+    for (;;) {
       await fail();
       const { text } = await ask(tenant, "Hi");
-      if (tries === 5) assert.match(text, /circuit breaker is open/);
       if (text.includes("circuit breaker is open")) return;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   };
   beforeEach(async () => {
