@@ -5,7 +5,7 @@ import type { AgentDefinition } from "../../../src/agent/run/definition.ts";
 import type { EmbedRequest } from "../../../src/core/model/provider.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { ProviderRegistry } from "../../../src/core/ports/registries.ts";
-import type { RunEvent } from "../../../src/core/run/events.ts";
+import type { EventOf, RunEvent } from "../../../src/core/run/events.ts";
 import { provide } from "../../../src/core/values/token.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
 import { AgentFrames } from "../../../src/host/runs/agent-frames.ts";
@@ -22,7 +22,16 @@ tools: { sum: { type: calculator, approval: always } }
 agents: ${agents}
 journal: { type: memory }
 channels: {}
-prices: { demo/small: { input: 2, output: 10 } }
+prices:
+  demo/small: { input: 2, output: 10 }
+  demo/a: { input: 1, output: 1 }
+  demo/b: { input: 2, output: 2 }
+models:
+  large: { chain: [demo/large] }
+  turns: { chain: [demo/a, demo/b], choose: cheapest, retry: { max: 0 } }
+guards:
+  mails: { type: rules, find: [email], input: block }
+  cards: { type: rules, find: [card], input: redact }
 `;
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -35,8 +44,8 @@ describe("runs in a journal", () => {
   let host: Host;
   let model: ScriptedModel;
   afterEach(() => host.close());
-  const payer = "payer: { model: demo/small, tools: [sum] }";
-  const other = "other: { model: demo/small }";
+  const payer = "payer: { model: demo/small, tools: [sum], guards: [mails, cards] }";
+  const other = "other: { model: demo/small, overrides: { models: [large] } }, turns: { model: turns }";
   const open = async (script: ConstructorParameters<typeof ScriptedModel>[0], more: object = {}) => {
     model = Object.assign(new ScriptedModel(script), more);
     host = await openHost({
@@ -93,6 +102,49 @@ describe("runs in a journal", () => {
     const naming = await start(`see ${hashOf(foreign)}`);
     const { run: named } = await host.runs.fork(naming, { after: 1 });
     expect(await codeOf(host.runs.content(named, hashOf(foreign)))).to.equal("run.content not_found");
+  });
+
+  it("take no message that a guard blocks, and take any other as the guard leaves it", async () => {
+    await open([[say.call(0, "sum", { expression: "1" })], ["done"]]);
+    const { run } = await host.runs.start({ agent: "payer", input: { text: "pay" } });
+    const { call } = (await until(run, "approval.requested")) as EventOf<"approval.requested">;
+    const send = (text: string) => codeOf(host.runs.signal(run, "message", { text }));
+    expect(await send("write to alice@example.com")).to.equal("guard.check content_blocked");
+    expect(await send("card 4111 1111 1111 1111")).to.equal("");
+    expect(await send("hello")).to.equal("");
+    const stored = (await host.journal.signals(run, 0)).map(({ body }) => String(body.text));
+    expect(stored).to.have.length(2);
+    expect(stored[0]).not.to.include("4111");
+    expect(stored[1]).to.equal("hello");
+    expect(await host.runs.signal(run, "approve", { call, approved: false })).to.equal(true);
+    expect(await host.runs.signal(run, "approve", { call, approved: true })).to.equal(false);
+    await until(run, "run.finished");
+    const audited = (await host.journal.audits({ run })).records.map(({ action }) => action);
+    expect(audited).to.deep.equal(["approval.denied"]);
+  });
+
+  it("forked with another model are asked of that", async () => {
+    await open([["one"], ["two"]]);
+    const { run } = await host.runs.start({ agent: "other", input: { text: "hi" } });
+    await until(run, "run.finished");
+    const { run: fork } = await host.runs.fork(run, { after: 1, model: "large" });
+    await until(fork, "run.finished");
+    expect(model.requests.map((request) => request.model)).to.deep.equal(["small", "large"]);
+    const { run: same } = await host.runs.fork(run, { after: 1 });
+    await until(same, "round.started");
+    expect((await host.runs.get(same)).request).not.to.have.property("model");
+  });
+
+  it("of one conversation stay with the model that answered it", async () => {
+    await open([[say.fail("unavailable")], ["from b"], ["again"]]);
+    const said = [];
+    for (const text of ["hi", "more"]) {
+      const { run } = await host.runs.start({ agent: "turns", input: { text }, session: "s" });
+      const { output } = (await until(run, "run.finished")) as EventOf<"run.finished">;
+      said.push(output);
+    }
+    expect(said).to.deep.equal(["from b", "again"]);
+    expect(model.requests.map((request) => request.model)).to.deep.equal(["a", "b", "b"]);
   });
 
   it("are not needed for embeddings, which say what they cost and what did not reach the model", async () => {
