@@ -1,5 +1,5 @@
-// Each file in one of three workers: files share nothing but this machine. One more than the cores it is meant for, because tests
-// also wait (for processes, sockets, timers), a third of their time. The long ones go first, so that no worker is left with one at
+// Each file in one of four workers: files share nothing but this machine. Twice the cores it is meant for, because tests also wait
+// (for processes, sockets, timers), half of their time; with three, two cores idled a fifth of it. The long ones go first, so that no worker is left with one at
 // the end.
 //   npm test             all but the slowest, in under four minutes on two cores
 //   npm run test:slow    those: whole services under kills, attacks and load, the packed package, the example programs, and every case of the sweeps of
@@ -79,7 +79,7 @@ module.exports = {
   spec: [...long.filter((one) => all.includes(one)), ...all.filter((one) => !long.includes(one))],
   require: ["./dist/test/leftovers.js", "./dist/test/seed.js"],
   parallel: true,
-  jobs: 3,
+  jobs: 4,
   // Ends a test that hangs; it is no bound on how long one may take beside others.
   timeout: 180_000,
   "node-option": ["enable-source-maps", "no-warnings=ExperimentalWarning"],
