@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { closeBrace, closeBracket, comma, endOfString, openBrace, openBracket, quote } from "./json-text.ts";
 
 /** Random and replaced before the text leaves the process, so no value can pass for a placeholder. */
 const placeholder = `venturi:${randomBytes(16).toString("hex")}:`;
@@ -171,21 +172,3 @@ class Walk {
     return text.length;
   }
 }
-
-/** The position after the closing quote. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
-    if (slashes % 2 === 0) return at + 1;
-  }
-  return text.length;
-}
-
-const quote = 0x22;
-const comma = 0x2c;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
-const closeBrace = 0x7d;
-const closeBracket = 0x5d;

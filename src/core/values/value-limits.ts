@@ -1,3 +1,5 @@
+import { closeBrace, closeBracket, comma, endOfString, openBrace, openBracket, quote } from "./json-text.ts";
+
 /** Limits for untrusted values: arguments, answers, results, metadata, bodies. */
 export interface ValueLimits {
   /** Nesting of objects and arrays. */
@@ -96,7 +98,7 @@ export function excessOfJson(text: string, limits: ValueLimits = valueLimits): s
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === quote) {
-      at = endOfString(text, at);
+      at = endOfString(text, at) - 1;
     } else if (unit === openBrace || unit === openBracket) {
       nodes++;
       if (++depth > limits.depth) return tooDeep(limits.depth);
@@ -105,24 +107,6 @@ export function excessOfJson(text: string, limits: ValueLimits = valueLimits): s
   }
   return nodes > limits.nodes ? tooMany(limits.nodes) : undefined;
 }
-
-/** End of the string that starts here. The native search is many times faster than a character loop. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
-    if (slashes % 2 === 0) return at;
-  }
-  return text.length;
-}
-
-const quote = 0x22;
-const comma = 0x2c;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
-const closeBrace = 0x7d;
-const closeBracket = 0x5d;
 
 const tooDeep = (depth: number) => `is nested deeper than ${depth} levels`;
 const tooMany = (nodes: number) => `holds more than ${nodes} values`;
