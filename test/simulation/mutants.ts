@@ -93,7 +93,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "a failed append counts as done": {
     file: "src/journal/committer.js",
     from: "this.#failed.retry(this.#logs, this.#batch, thrown).then(this.#next);",
-    to: "this.#settle(this.#logs, this.#batch, new Set());\n        this.#next();",
+    to: "this.#report(this.#logs, this.#batch, new Set());\n        this.#next();",
   },
   "a step does not wait until it is durable": {
     file: "src/journal/run-log.js",
