@@ -112,10 +112,10 @@ export class LongStrings {
     return holder.root;
   }
 
-  /** Replaces the placeholders in a piece of the text. */
+  /** Replaces the placeholders in a piece of the text by JSON of the same meaning. */
   restoreText(piece: string): string {
     if (!piece.includes(placeholder)) return piece;
-    return piece.replace(placeholders, (found) => `"${this.#restored(found.slice(1, -1))}"`);
+    return piece.replace(placeholders, (found) => JSON.stringify(this.#restored(found.slice(1, -1))));
   }
 
   #restored(text: string): string {

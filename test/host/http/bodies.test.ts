@@ -175,7 +175,7 @@ describe("a request's body", () => {
 
   it("keeps the exact text of the values that a route asks for, however long", async () => {
     const long = "y".repeat(2 * small);
-    for (const text of ["short", long]) {
+    for (const text of ["short", long, `${long}\\n\\"quoted\\"`]) {
       const input = `{ "n": 1.10, "id": 12345678901234567890, "t": "${text}" }`;
       const body = `{"calls":[{"input":${input}},{"input":2.50}],"other":1.0}`;
       const request = post("/exact", { ...type, "content-length": String(Buffer.byteLength(body)) });

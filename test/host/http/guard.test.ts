@@ -5,7 +5,7 @@ import { silentLog } from "../../../src/core/ports/log.ts";
 import { requestDoing } from "../../../src/core/values/doing.ts";
 import { Refusals } from "../../../src/host/access/refusals.ts";
 import { VirtualClock } from "../../../src/testing/clock.ts";
-import { keyOf, routes, serve, type TestService } from "../../service.ts";
+import { hello, keyOf, routes, serve, type TestService } from "../../service.ts";
 
 const minute = 60_000;
 const holder = {
@@ -115,6 +115,43 @@ describe("before a request reaches its handler", () => {
     ]);
   });
 
+  it("a reply that names a run has the run's trace, and only where the caller may know it", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const own = "00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let run = "";
+    const named = routes(({ server }) => {
+      server.get("/named/:status", async ({ params, query }, reply) => {
+        const { status } = params as { status: string };
+        if ((query as { own?: string }).own !== undefined) reply.header("traceparent", own);
+        return reply.code(Number(status)).header("x-venturi-run", run).send({});
+      });
+    });
+    for (const traced of [true, false]) {
+      service = await serve({ scripts: { hello }, channels: [named], parts: { traced } });
+      run = (await service.runs.start({ agent: "hello", input: { text: "x" }, traceparent })).run;
+      const traceOf = async (path: string) => (await ask(path)).headers.get("traceparent");
+      expect(await traceOf("/named/200")).to.equal(traced ? traceparent : null);
+      expect(await traceOf("/named/399")).to.equal(traced ? traceparent : null);
+      expect(await traceOf("/named/400"), "it may be somebody else's").to.equal(null);
+      expect(await traceOf("/named/200?own=1"), "it has one already").to.equal(own);
+      run = "run_that_is_gone";
+      expect(await traceOf("/named/200")).to.equal(null);
+      if (traced) await service.close(0);
+    }
+  });
+
+  it("its caller is known by Node's request too", async () => {
+    const raw = routes(({ server, account, caller }) => {
+      server.get("/raw", async (request) => {
+        account(request.raw).hold(5, "reply");
+        return caller(request.raw).tenant;
+      });
+    });
+    service = await serve({ scripts: {}, channels: [raw], parts: { identify: async () => holder } });
+    expect(await (await ask("/raw")).text()).to.equal("acme");
+    expect([...service.memory.tenants]).to.deep.equal([["acme", 5]]);
+  });
+
   it("a request that was not checked has no caller, and is charged to the default tenant", async () => {
     let host: ChannelHost | undefined;
     const open = routes((given) => {
@@ -130,6 +167,6 @@ describe("before a request reaches its handler", () => {
     for (const request of [undefined, null, "x", {}])
       expect(() => host?.caller(request))
         .to.throw(VenturiError, "send a key")
-        .with.property("code", "unauthorized");
+        .that.includes({ op: "auth.check", code: "unauthorized" });
   });
 });

@@ -51,6 +51,58 @@ describe("JSON whose long strings are taken out while it arrives", () => {
     );
   });
 
+  for (const [what, escaped] of [
+    ["a line break", "\\n"],
+    ["a quote", '\\"'],
+    ["a backslash", "\\\\"],
+    ["a character by its number", "\\u00e9"],
+    ["two halves of one", "\\ud83d\\ude00"],
+    ["bytes of one", "é\ud83d\ude00"],
+  ] as const) {
+    it(`keeps ${what} that two pieces share, in long texts and in short ones`, () => {
+      for (const length of [0, 4_090, 4_096, 5_000]) {
+        const json = `{"k${escaped}":"${"x".repeat(length)}${escaped}","after${escaped}":["${escaped}",1]}`;
+        const bytes = Buffer.from(json);
+        const wanted = JSON.parse(json);
+        for (let at = 1; at < bytes.length; at++) {
+          if (at > 20 && at < bytes.length - 60) continue;
+          assert.deepEqual(parse(bytes, [at, bytes.length]), wanted, `${length} cut at ${at}`);
+        }
+        assert.deepEqual(parse(bytes, [1]), wanted, `${length} byte by byte`);
+      }
+    });
+  }
+
+  it("may have a key of exactly 1 MiB, and as much other text as fits into one turn", () => {
+    const key = "k".repeat(1024 ** 2);
+    assert.deepEqual(parse(JSON.stringify({ [key]: 1 }), [65_536]), { [key]: 1 });
+    const error = (() => {
+      try {
+        return parse(JSON.stringify({ [`${key}k`]: 1 }), [65_536]);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    assert.include(error as object, { op: "request.parse", code: "invalid_input" });
+    const strings = new LongStrings();
+    strings.push(Buffer.alloc(4 * 1024 ** 2, " "));
+    assert.throws(() => strings.push(Buffer.from(" ")), /besides its texts/);
+  });
+
+  it("puts long texts back into a piece of the text, as they were sent", () => {
+    const strings = new LongStrings();
+    const long = "y".repeat(5_000);
+    strings.push(Buffer.from(`{"a":"${long}","b":"short"}`));
+    const text = strings.end();
+    assert.isBelow(text.length, 200);
+    assert.equal(strings.restoreText(text), `{"a":"${long}","b":"short"}`);
+    assert.equal(strings.restoreText('{"b":"short"}'), '{"b":"short"}');
+    const escaped = new LongStrings();
+    const json = `{"a":"${'\\n\\"\\\\'.repeat(2_000)}"}`;
+    escaped.push(Buffer.from(json));
+    assert.equal(escaped.restoreText(escaped.end()), json, "with what has to be escaped");
+  });
+
   it("keeps a long string as a key", () => {
     const key = "k".repeat(100_000);
     assert.deepEqual(parse(JSON.stringify({ [key]: 1 }), [7_000]), { [key]: 1 });

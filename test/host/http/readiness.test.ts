@@ -55,6 +55,7 @@ describe("readiness", () => {
     writes.failed("append", full());
     expect(await isReady()).to.equal(false);
     expect(await isReady()).to.equal(false);
+    expect(asked.slice(-2), "more than a disk's last free blocks").to.deep.equal([1024 ** 2, 1024 ** 2]);
     room = true;
     expect(await isReady()).to.equal(true);
     room = false;

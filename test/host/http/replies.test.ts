@@ -200,6 +200,19 @@ describe("every reply", () => {
     expect(plain).not.to.have.property("security");
     expect(plain.paths).not.to.have.property("/openapi.json");
     expect(plain).to.have.deep.nested.property("components.securitySchemes.key", { type: "http", scheme: "bearer" });
+    const { schemas } = plain.components as { schemas: Record<string, unknown> };
+    const names = Object.keys(schemas);
+    expect(names, "as clients in every language call them").to.include.members([
+      ...["RunEvent", "RunStarted", "TextDelta", "ToolFinished", "FeedItem", "FeedRunStarted", "FeedTick"],
+      ...["Part", "TextPart", "ImagePart", "Digest", "ErrorBody", "ForkRequest", "Message", "PendingCall"],
+      ...["RunInput", "Spent", "Timing", "Usage"],
+    ]);
+    const operations = Object.values(plain.paths as object).flatMap((methods) => Object.values(methods as object));
+    for (const operation of operations as { summary?: string; tags?: string[] }[]) {
+      if (operation.summary === undefined) continue; // a channel's, not the API's
+      expect(operation.summary).to.match(/\w/);
+      expect(operation.tags?.[0]).to.match(/^[a-z]+$/);
+    }
     const locked = await serve({ scripts: {}, channels: [], settings: { auth: { keys: [keyOf("a", "s")] } } });
     expect(await document(locked, { authorization: "Bearer s" })).to.have.deep.property("security", [{ key: [] }]);
     await locked.close(0);

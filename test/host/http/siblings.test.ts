@@ -192,7 +192,9 @@ describe("one of several processes", () => {
     });
     const { url, close } = await open({}, { channels: [stream] });
     const response = await fetch(`${url}/stream`);
-    await close(0);
+    const closed = close(50);
+    expect((await service?.status())?.status).to.equal("draining");
+    await closed;
     service = undefined;
     expect(await response.text().catch((thrown: Error) => thrown.message)).to.match(/terminated/);
   });
