@@ -204,7 +204,9 @@ export class Client {
 
   #say(run: string, answer: SignalBody<"approve">, seq: number): void {
     const { engine } = this.#parts;
-    const ms = engine.world.decisions.between(0, engine.calm ? 1_000 : engine.profile.answer);
+    const { decisions } = engine.world;
+    // At once, before the process that asks knows that its question is stored; or after others.
+    const ms = decisions.chance(0.3) ? 0 : decisions.between(0, engine.calm ? 1_000 : engine.profile.answer);
     const what = `answers ${answer.call}`;
     void this.#soon(what, ms, "answer", (runs) => runs.signal(run, "approve", answer, `a${seq}`));
   }

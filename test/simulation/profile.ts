@@ -104,6 +104,7 @@ export function profileOf(decisions: Decisions): Profile {
   // Somebody has to take it from somebody.
   const hasLittle = decisions.chance(0.1);
   const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
+  const session = decisions.chance(0.3);
   const reloads = decisions.chance(0.15);
   // Of two processes that come and go, one knows a schedule from a later time than the other.
   const isAhead = schedule !== "none" && decisions.chance(0.5);
@@ -130,9 +131,9 @@ export function profileOf(decisions: Decisions): Profile {
     denies: share(0.2),
     edits: share(0.2),
     forks: share(0.3),
-    removes: share(0.2),
+    removes: share(session ? 0.5 : 0.2),
     ignores: share(0.2),
-    session: decisions.chance(0.3),
+    session,
     answer: decisions.pick([5_000, 300, 0, 30_000]),
     sync: decisions.chance(0.2),
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
@@ -154,13 +155,13 @@ export function profileOf(decisions: Decisions): Profile {
     compaction: decisions.chance(0.6) ? "summary" : "drop",
     remembers,
     tenants: hasLittle || decisions.chance(0.25) ? 2 : 1,
-    activeRuns: decisions.chance(0.15) ? decisions.between(1, 4) : 100,
+    activeRuns: decisions.chance(watched ? 0.5 : 0.15) ? decisions.between(1, 4) : 100,
     crowd: decisions.chance(0.3) ? 9 : 0,
     memory: hasLittle ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
     asks: decisions.chance(0.15),
     reasons: decisions.chance(0.2),
     refuses: share(0.15),
     defers: decisions.chance(0.08),
-    skilled: decisions.chance(reloads ? 0.3 : 0.05),
+    skilled: decisions.chance(reloads ? 0.7 : 0.02),
   };
 }

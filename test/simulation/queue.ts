@@ -13,7 +13,8 @@ export class Queue {
     const { profile } = engine;
     // There a run may have to wait for another one, for somebody, or for a process that has its agent. With little memory a start that was
     // charged for is begun at once, and the queue waits until the largest run would fit.
-    const isOrdered = !profile.session && !profile.reloads && !isShort(profile);
+    // A schedule that cancels its last run takes the place of that run at once, as often as it is due.
+    const isOrdered = !profile.session && !profile.reloads && !isShort(profile) && profile.schedule !== "cancel";
     this.#isWatched = isReliable(profile) && profile.hintLost === 0 && isOrdered;
   }
 

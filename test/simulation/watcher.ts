@@ -24,6 +24,8 @@ export class Watcher {
 
   async live(): Promise<void> {
     const { world, profile, coverage } = this.#parts.engine;
+    // Where somebody reads the feed already, and has heard of runs that wait.
+    if (world.decisions.chance(0.6)) await world.io(undefined, "the watcher comes", world.decisions.below(15_000));
     while (!this.#over) {
       const server = await serverOf(this.#parts);
       this.#leave = new AbortController();
