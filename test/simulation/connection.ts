@@ -24,6 +24,7 @@ export function connect(engine: Engine, life: Life): Journal {
   const fateOf = (method: string): "good" | "refused" | "lost" | "late" | "twice" => {
     if (engine.calm) return "good";
     if (engine.full && engine.sqlite === undefined && (method === "append" || method === "enqueue")) return "refused";
+    if (engine.cutOff.has(life)) return "late";
     if (decisions.chance(profile.refused)) return "refused";
     if (decisions.chance(profile.lost)) return "lost";
     if (decisions.chance(profile.late)) return "late";

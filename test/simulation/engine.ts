@@ -11,7 +11,7 @@ import { Power } from "./power.ts";
 import type { Profile } from "./profile.ts";
 import { Queue } from "./queue.ts";
 import type { DiskJournal } from "./sqlite/store.ts";
-import type { World } from "./world.ts";
+import type { Life, World } from "./world.ts";
 
 /**
  * The model of every journal's promises: one linearizable store on its own clock, which never fails itself. What goes wrong
@@ -27,6 +27,7 @@ export class Engine {
   /** No more faults: from here on everything has to come to its end. */
   calm = false;
   full = false;
+  readonly cutOff = new Set<Life>();
   readonly events = new Map<string, RunEvent[]>();
   readonly #encoded = new Map<string, string[]>();
   readonly #owners = new Owners();
@@ -163,8 +164,7 @@ export class Engine {
     for (const observe of this.observers) observe(method, given, value);
   }
 
-  #enqueued(enqueued: { run: string; existing: boolean }): void {
-    const { run, existing } = enqueued;
+  #enqueued({ run, existing, ...enqueued }: { run: string; existing: boolean }): void {
     if (existing && this.isGone(run)) this.coverage.count("start repeated after the removal");
     this.power.accepted.add(run);
     const claims = claimIn(enqueued);

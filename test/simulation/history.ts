@@ -77,10 +77,18 @@ export async function history(
   };
   /** Those that may be ended. */
   const mortal = () => (profile.isFirstWeak ? servers().filter(({ slot }) => slot === 0) : servers());
+  /** It goes on without the store: others take over its runs, and then what it has sent arrives. */
+  const cutOff = ({ life }: Server) => {
+    world.note(`cut off ${life.name}`);
+    coverage.count("cut off");
+    engine.cutOff.add(life);
+    world.later(life, "reaches the store again", decisions.between(8_000, 25_000), () => engine.cutOff.delete(life));
+  };
   const crash = () => {
     const up = mortal();
     if (up.length === 0 || engine.calm) return;
     const server = decisions.pick(up);
+    if (profile.late > 0 && decisions.chance(0.5)) return cutOff(server);
     world.note(`crash ${server.life.name}`);
     coverage.fault("crash", "process");
     coverage.count("crash");
