@@ -311,9 +311,13 @@ describe("a hedge of which both fail", () => {
       const error = new VenturiError("provider.stream", "unavailable", message);
       return [say.wait(3_000), { deltas: [{ type: "error" as const, error }] }, "and more"];
     };
-    const models = ["one", "two"].map((name) => new ScriptedModel([broken(name)], { clock }));
+    const models = ["one", "two"].map((name) => new ScriptedModel([broken(name), broken(name)], { clock }));
     const targets = models.map((port, n) => ({ name: `p${n}/m`, provider: `p${n}`, model: "m", port }));
-    const bench = new Bench({ model: models, chain: { targets, hedgeAfter: 2_000 } as never, clock });
+    const bench = new Bench({
+      model: models,
+      chain: { targets, routing: { choose: "order", sticky: false, hedgeAfter: 2_000 } },
+      clock,
+    });
     const running = bench.run();
     await clock.advance(20_000);
     await running;

@@ -165,7 +165,7 @@ describe("a pause that is asked for in the middle of a round", () => {
     const first = await run({ model: new ScriptedModel([[say.call(0, "look", {})], ["done"]]), tools });
     const history = first.events.slice(0, first.types.indexOf("generation.finished") + 1);
     const bench = new Bench({ model: new ScriptedModel([["done"]]), tools, history });
-    bench.signal("pause", { paused: true });
+    bench.signal("pause", {});
     await bench.run();
     const later = bench.types.slice(history.length);
     expect(later.indexOf("run.paused")).to.be.greaterThan(later.indexOf("round.finished"));
