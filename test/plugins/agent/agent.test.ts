@@ -5,6 +5,9 @@ import type { Tool, ToolContext } from "../../../src/core/ports/tool.ts";
 import { callTool, ScriptedRuns, testPluginContext, toolContract } from "../../../src/testing.ts";
 
 const started: string[] = [];
+/** Answers that reached a run, and when there are two. */
+const answers: { readonly body: unknown; readonly id: string | undefined }[] = [];
+const answered = Promise.withResolvers<void>();
 const ended: string[] = [];
 const runs = new ScriptedRuns(
   {
@@ -25,6 +28,24 @@ const runs = new ScriptedRuns(
       return { output: "done" };
     },
     structured: async () => ({ output: "{}", object: { answer: 42 } }),
+    asker: async ({ emit }) => {
+      const request = { round: 1, name: "pay", arguments: {}, reason: "policy" };
+      for (const call of ["c1", "c2", "c3"]) emit({ type: "approval.requested", call, ...request } as never);
+      emit({ type: "approval.resolved", round: 1, call: "c3", approved: true, by: "bob" } as never);
+      await answered.promise;
+      emit({ type: "approval.requested", call: "c1", ...request } as never);
+      return { output: "done" };
+    },
+    worker: async ({ emit }) => {
+      const call = { round: 1, call: "c1", name: "find" };
+      emit({ type: "tool.started", ...call } as never);
+      emit({ type: "tool.output", round: 1, call: "c1", text: "found" } as never);
+      const finished = { type: "tool.finished", ...call, ms: 1 };
+      emit({ ...finished, ok: true } as never);
+      emit({ ...finished, ok: false, error: { op: "tool.call", code: "tool_failed", err: "no luck" } } as never);
+      emit({ ...finished, ok: false } as never);
+      return { output: "done" };
+    },
     failing: async () => {
       throw new VenturiError("provider.stream", "rate_limited", "too many requests");
     },
@@ -36,6 +57,13 @@ const runs = new ScriptedRuns(
   },
   { begin: (run) => void started.push(run), end: (run) => void ended.push(run) },
 );
+
+const send = runs.signal.bind(runs);
+runs.signal = async (run, kind, body, id) => {
+  answers.push({ body, id });
+  if (answers.length === 2) answered.resolve();
+  return await send(run, kind, body, id);
+};
 
 const create = (options: Record<string, unknown>) =>
   agent.create(agent.options.parse(options), testPluginContext({ name: "ask", runs: () => runs })) as Tool;
@@ -69,6 +97,49 @@ describe("agent", () => {
     const told: unknown[] = [];
     await ask({ agent: "spender" }, { task: "x" }, { spent: (usage) => void told.push(usage) });
     expect(told.slice(0, -1).at(-1)).to.deep.equal({ inputTokens: 20, outputTokens: 2 });
+  });
+
+  it("its questions are the caller's: each answer reaches it once, and one given there settles the question here", async () => {
+    const asked: string[] = [];
+    const answering: ToolContext["ask"] = async (question) => {
+      asked.push(`${question.id} ${question.name} ${question.origin?.agent}`);
+      if (question.id === "c3") return (await question.settled) ?? { approved: false };
+      return {
+        approved: question.id === "c1",
+        by: "ann",
+        reason: `for ${question.id}`,
+        arguments: {},
+        for: "run",
+      } as never;
+    };
+    await ask({ agent: "asker" }, { task: "x" }, { ask: answering });
+    expect(asked).to.deep.equal(["c1 pay asker", "c2 pay asker", "c3 pay asker", "c1-2 pay asker"]);
+    expect(answers.slice(0, 2).map(({ body }) => body)).to.deep.equal([
+      { call: "c1", approved: true, by: "ann", reason: "for c1" },
+      { call: "c2", approved: false, by: "ann", reason: "for c2" },
+    ]);
+    expect(new Set(answers.slice(0, 2).map(({ id }) => id)).size, "one is not taken for the other").to.equal(2);
+  });
+
+  it("tells which tools the run calls and which fail", async () => {
+    const { progress } = await ask({ agent: "worker" }, { task: "x" });
+    expect(progress.slice(1).join("")).to.equal("\n→ find\nfound\n✗ find: no luck\n\n✗ find: failed\n");
+  });
+
+  it("a run that ends without an outcome fails the call", async () => {
+    const silent = Object.assign(Object.create(runs) as typeof runs, {
+      start: async () => ({ run: "run_x", existing: false }),
+      async *follow() {
+        yield [];
+      },
+    });
+    const tool = agent.create(
+      agent.options.parse({ agent: "helper" }),
+      testPluginContext({ runs: () => silent }),
+    ) as Tool;
+    const thrown = await failureOf(callTool(tool, { task: "x" }));
+    expect(thrown).to.include({ op: "tool.call", code: "tool_failed" });
+    expect(thrown.message).to.include("ended without an outcome");
   });
 
   it("links the run to its caller and joins its trace", async () => {
