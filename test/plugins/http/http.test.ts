@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -213,6 +216,48 @@ describe("http", () => {
     expect((await failureOf(run({ url: at("/loop") }))).message).to.contain("too often");
     const posted = await failureOf(run({ url: at("/redirect?to=/any"), method: "POST" }));
     expect(posted.message).to.contain("not followed");
+  });
+
+  it("follows as many redirects as it may, and no more", async () => {
+    const chain = (hops: number): string =>
+      hops === 0 ? "/any" : `/redirect?to=${encodeURIComponent(chain(hops - 1))}`;
+    const given = { maxRedirects: 2 };
+    expect(await run({ url: at(chain(2)) }, {}, { given })).to.have.nested.property("body.path", "/any");
+    const thrown = await failureOf(run({ url: at(chain(3)) }, {}, { given }));
+    expect(thrown).to.include({ op: "tool.call", code: "tool_failed" });
+    expect((await failureOf(run({ url: at(chain(1)) }, {}, { given: { maxRedirects: 0 } }))).message).to.contain(
+      "too often",
+    );
+    expect(await run({ url: at(chain(1)), method: "HEAD" })).to.have.property("status", 200);
+  });
+
+  it("says who it is and what it takes, and names the call only where it has an effect", async () => {
+    const given = { idempotencyHeader: "x-once" };
+    const context = { idempotencyKey: "run:1" };
+    await run({ url: at("/any") }, {}, { given, context });
+    await run({ url: at("/any"), method: "PUT", effect: "idempotent" }, {}, { given, context });
+    const [read, changed] = server.seen;
+    expect(read?.headers).to.include({
+      accept: "application/json, text/*;q=0.9, */*;q=0.5",
+      "user-agent": "venturi",
+    });
+    expect(read?.headers).not.to.have.any.keys("x-once", "idempotency-key");
+    expect(changed?.headers).to.include({ "x-once": "run:1" });
+  });
+
+  it("closed, it leaves no connection open", async () => {
+    const sockets: Promise<unknown>[] = [];
+    const patient = createServer((_, response) => void response.end("{}"));
+    patient.keepAliveTimeout = 0; // it closes none by itself
+    patient.on("connection", (socket) => void sockets.push(once(socket, "close")));
+    patient.listen(0, "127.0.0.1");
+    await once(patient, "listening");
+    const { port } = patient.address() as AddressInfo;
+    await run({ url: `http://127.0.0.1:${port}/` }, {}, { given: { allowPrivate: [`127.0.0.1:${port}`] } });
+    expect(sockets).to.have.length(1);
+    source?.close();
+    await Promise.all(sockets);
+    patient.close();
   });
 
   it("credentials do not go along to another listed host", async () => {
