@@ -97,6 +97,7 @@ describe("every reply", () => {
   });
 
   it("to a fault of ours is logged with its route, and says nothing of it; others are not logged", async () => {
+    logged.length = 0;
     await (await ask("/nothing")).text();
     expect(logged).to.deep.equal([]);
     const response = await ask("/broken?x=1");

@@ -183,7 +183,7 @@ describe("agent", () => {
 
   it("a worker that hands over leaves the run going, and the same call finds it again", async () => {
     const handover = new AbortController();
-    const idempotencyKey = "run_test:handed-over";
+    const idempotencyKey = `run_test:handed-over-${started.length}`;
     const stop = (text: string) => {
       if (text === "on it") handover.abort(new VenturiError("worker.stop", "shutting_down", "draining"));
     };

@@ -50,6 +50,8 @@ describe("the connection to an MCP server", () => {
     closing.unshift(connection);
     return { connection, tools };
   };
+  const restarts = () =>
+    logged.filter(([message]) => message.startsWith("MCP server exited")).map(([, fields]) => fields);
   const never = () => new AbortController().signal;
   /** An address at which nobody listens. */
   const nowhere = async () => {
@@ -95,15 +97,17 @@ describe("the connection to an MCP server", () => {
     const [cancelled, first, second] = [controller.signal, never(), never()].map((signal) => connection.client(signal));
     controller.abort(new Error("enough"));
     expect((await failureOf(cancelled as Promise<unknown>)).message).to.equal("enough");
+    // Said a little later than it is done: its last words come first.
+    while (restarts().length < 3) await new Promise(setImmediate);
     await serve(port);
     const clients = await Promise.all([first, second]);
     expect(clients[0]).to.equal(clients[1]);
     expect(tools).to.deep.equal([["echo"]]);
-    const restarts = logged.filter(([message]) => message.startsWith("MCP server exited"));
-    expect(restarts[0]?.[1]).to.deep.include({ server: "remote", restartInMs: 10 });
-    expect(String(restarts[0]?.[1].reason)).not.to.include("127.0.0.1");
-    for (const [, { restartInMs }] of restarts.slice(1)) expect(restartInMs).to.equal(20);
-    expect(logged.at(-1)).to.deep.equal(["the MCP server is back", { server: "remote" }]);
+    const [early, ...later] = restarts();
+    expect(early).to.deep.include({ server: "remote", restartInMs: 10 });
+    expect(String(early?.reason)).not.to.include("127.0.0.1");
+    for (const { restartInMs } of later) expect(restartInMs).to.equal(20);
+    expect(logged).to.deep.include(["the MCP server is back", { server: "remote" }]);
   });
 
   it("calls wait no longer for it than a connection may take", async () => {

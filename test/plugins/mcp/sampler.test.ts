@@ -114,7 +114,8 @@ describe("an MCP server's request for a model", () => {
   });
 
   it("is the same run when it is asked again after a restart, and another one the second time", async () => {
-    const context = { idempotencyKey: "run_1:call_1" };
+    const { idempotencyKey } = silentToolContext();
+    const context = { idempotencyKey };
     const first = sampler({}, context);
     await first.sample(params());
     await first.sample(params());

@@ -141,7 +141,10 @@ describe("the tools memorize and recall", () => {
 describe("the document that remember keeps", () => {
   const clock = new VirtualClock();
   const schema = { type: "object", properties: { name: { type: "string" } }, additionalProperties: false };
-  const journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
+  let journal: MemoryJournal;
+  beforeEach(() => {
+    journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
+  });
   const make = (options: object = {}, tenant = "acme") =>
     remember.create(
       remember.options.parse({ schema, ...options }),
