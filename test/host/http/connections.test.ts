@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Connections } from "../../../src/host/http/connections.ts";
 
@@ -58,7 +59,7 @@ describe("the connections of a server", () => {
     await answer(first, get);
     expect(connections.count).to.equal(2);
     first.destroy();
-    while (connections.count > 1) await new Promise(setImmediate);
+    while (connections.count > 1) await sleep(2);
   });
 
   it("above the number to keep close after their next answer", async () => {

@@ -89,6 +89,14 @@ describe("JSON whose long strings are taken out while it arrives", () => {
     assert.throws(() => strings.push(Buffer.from(" ")), /besides its texts/);
   });
 
+  it("finds a long text behind a short one that two pieces share", () => {
+    const long = "x".repeat(5 * 1024 ** 2);
+    for (const short of ["ke", "k\\", "k\\u00"]) {
+      const json = `{"${short}${short.endsWith("00") ? "e9" : short.endsWith("\\") ? "\\" : "y"}":"${long}"}`;
+      assert.deepEqual(parse(json, [2 + short.length, json.length]), JSON.parse(json));
+    }
+  });
+
   it("puts long texts back into a piece of the text, as they were sent", () => {
     const strings = new LongStrings();
     const long = "y".repeat(5_000);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import WebSocket from "ws";
 import channelHttp from "../../../plugins/channel-http/index.ts";
@@ -122,7 +123,7 @@ describe("every reply", () => {
     expect(await (await ask("/stream")).text()).to.equal("ab");
     const head = await fetch(`${service.url}/sized/200000`, { method: "HEAD" });
     expect([head.status, (await head.arrayBuffer()).byteLength]).to.deep.equal([200, 0]);
-    while (service.memory.held > 0) await new Promise(setImmediate);
+    while (service.memory.held > 0) await sleep(2);
   });
 
   it("of a few bytes needs no room, a large one or a stream does, and what it took is given back", async () => {
@@ -134,9 +135,9 @@ describe("every reply", () => {
       expect([refused.status, (await errorOf(refused)).op], path).to.deep.equal([503, "memory.charge"]);
     }
     for (const charge of [held, own]) charge.release();
-    while (service.memory.held > 0) await new Promise(setImmediate);
+    while (service.memory.held > 0) await sleep(2);
     await (await ask("/sized/70000")).arrayBuffer();
-    while (service.memory.held > 0) await new Promise(setImmediate);
+    while (service.memory.held > 0) await sleep(2);
     expect([...service.memory.tenants]).to.deep.equal([]);
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { expect } from "chai";
 import { Connection } from "../../../plugins/mcp/connection.ts";
@@ -98,7 +99,7 @@ describe("the connection to an MCP server", () => {
     controller.abort(new Error("enough"));
     expect((await failureOf(cancelled as Promise<unknown>)).message).to.equal("enough");
     // Said a little later than it is done: its last words come first.
-    while (restarts().length < 3) await new Promise(setImmediate);
+    while (restarts().length < 3) await sleep(2);
     await serve(port);
     const clients = await Promise.all([first, second]);
     expect(clients[0]).to.equal(clients[1]);

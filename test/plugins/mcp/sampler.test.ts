@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { Sampler, SamplingOptions } from "../../../plugins/mcp/sampling.ts";
@@ -179,7 +180,7 @@ describe("an MCP server's request for a model", () => {
     expect(started).to.deep.equal([]);
     const controller = new AbortController();
     const waiting = failureOf(sampler({ agent: "endless" }, { signal: controller.signal }).sample(params()));
-    while (runs.following === 0) await new Promise(setImmediate);
+    while (runs.following === 0) await sleep(2);
     controller.abort();
     expect(await waiting).to.include({ op: "tool.call", code: "stream_interrupted" });
     expect((await runs.get(started[0] ?? "")).state).to.equal("done");
