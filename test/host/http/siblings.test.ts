@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { VenturiError } from "../../../src/core/errors/errors.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
@@ -148,6 +149,18 @@ describe("one of several processes", () => {
     expect(await (await readyz()).json(), "only of itself").to.deep.equal({ status: "ready" });
   });
 
+  it("asks how many connections the others have", async () => {
+    const asked: number[] = [];
+    const meanConnections = async (count: number) => {
+      asked.push(count);
+      return 1;
+    };
+    const { url } = await open({ meanConnections });
+    const kept = connect(Number(new URL(url).port), "127.0.0.1");
+    while (asked.at(-1) !== 1) await sleep(10);
+    kept.destroy();
+  });
+
   it("is busy when its event loop is blocked for more than half of the time, and says so", async () => {
     let blockedMs = 5_000;
     const eventLoop = () => ({ blockedMs, longestMs: 40 });
@@ -197,5 +210,7 @@ describe("one of several processes", () => {
     await closed;
     service = undefined;
     expect(await response.text().catch((thrown: Error) => thrown.message)).to.match(/terminated/);
+    const late = await fetch(`${url}/livez`).catch((thrown: Error) => thrown.cause);
+    expect(late, "nothing listens any more").to.have.property("code", "ECONNREFUSED");
   });
 });
