@@ -1,17 +1,22 @@
 // Small changes of a run's steps that no other test noticed: each was found by `npm run mutate`.
 import { expect } from "chai";
 import { bodyAcross, marksErrors } from "../../src/agent/model/across-wires.ts";
+import { storable } from "../../src/agent/model/native-answer.ts";
 import { structured } from "../../src/agent/model/structured.ts";
 import { Breakers } from "../../src/agent/run/breaker.ts";
 import { defaultTimeouts } from "../../src/agent/run/definition.ts";
 import { HookCall, TooSlow } from "../../src/agent/run/hook-call.ts";
 import { HookChain } from "../../src/agent/run/hook-chain.ts";
+import { Members } from "../../src/agent/run/members.ts";
 import type { Meter } from "../../src/agent/run/metering.ts";
+import type { OutputCap } from "../../src/agent/run/output-cap.ts";
 import { listedOf } from "../../src/agent/run/skills.ts";
 import { Waits } from "../../src/agent/run/waits.ts";
 import { needsApproval } from "../../src/agent/tools/approvals.ts";
 import { type Message, textMessage } from "../../src/core/model/messages.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import type { Approval } from "../../src/core/ports/tool.ts";
+import { answerLimits } from "../../src/core/values/value-limits.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { failing } from "./failing.ts";
@@ -184,16 +189,18 @@ describe("the tokens of a run", () => {
   });
 
   it("that a tool spends end it while the tool is running", async () => {
+    const aborted: boolean[] = [];
     const spending = tool("look", async (_, { spent, signal }) => {
-      spent({ inputTokens: 900 });
-      expect(signal.aborted).to.equal(false);
-      spent({ inputTokens: 2_000 });
-      expect(signal.aborted).to.equal(true);
+      for (const inputTokens of [900, 2_000]) {
+        spent({ inputTokens });
+        aborted.push(signal.aborted);
+      }
       return "seen";
     });
     const model = new ScriptedModel([[say.call(0, "look", {})], ["more"]]);
     const bench = await run({ model, tools: [spending], limits: { tokens: 1_500 } });
     expect(bench.terminal).to.include({ finish: "max_tokens" });
+    expect(aborted).to.deep.equal([false, true]);
     expect(model.requests).to.have.length(1);
   });
 });
@@ -233,6 +240,63 @@ describe("questions about two calls of one tool", () => {
       false,
       false,
     ]);
+  });
+});
+
+describe("what a memory was asked", () => {
+  it("is told with its model, its usage and its cost, where it has them", async () => {
+    const recalled = async (more: object) => {
+      const search = async () => ({ notes: [], ...more });
+      const recall = { notes: { name: "notes", search } as never, scopes: ["agent" as const], top: 3 };
+      const bench = await run({ model: new ScriptedModel([["ok"]]), agent: { recall } });
+      const {
+        type: _t,
+        run: _r,
+        seq: _s,
+        at: _a,
+        waited: _w,
+        ...told
+      } = bench.of("memory.recalled")[0] ?? ({} as never);
+      return told;
+    };
+    const plain = { store: "notes", query: "go", notes: [] };
+    expect(await recalled({})).to.deep.equal(plain);
+    const spent = { model: "e/small", usage: { inputTokens: 3 }, cost: 0.5 };
+    expect(await recalled(spent)).to.deep.equal({ ...plain, ...spent });
+  });
+});
+
+describe("vendor fields that are too large", () => {
+  it("are left out by name, and the others are kept", () => {
+    const logged: unknown[] = [];
+    const log = { ...silentLog, warn: (_: string, facts?: object) => void logged.push(facts) };
+    const cap = { size: 0 } as OutputCap;
+    const fields = { small: 1, large: "x".repeat(answerLimits.size), other: [2] };
+    const kept = storable({ wire: "w", fields }, cap, { run: "r", parts: { log } } as never);
+    expect(kept).to.deep.equal({ wire: "w", fields: { small: 1, other: [2] }, omitted: ["large"] });
+    expect(logged).to.deep.equal([{ run: "r", fields: ["large"] }]);
+    expect(cap.size).to.be.within(1, 1_000);
+  });
+});
+
+describe("the key of a vendor's cache", () => {
+  it("is the session's where the client sent an empty one", async () => {
+    const keyOf = async (key: string | undefined) => {
+      const model = new ScriptedModel([["ok"]]);
+      const native = { wire: "w", fields: key === undefined ? {} : { prompt_cache_key: key } };
+      await run({ model, request: { session: "s", native } });
+      return model.requests[0]?.cache?.key;
+    };
+    expect(await keyOf("")).to.equal(await keyOf(undefined));
+    expect(await keyOf("mine")).not.to.equal(await keyOf(undefined));
+  });
+});
+
+describe("a seat that is taken", () => {
+  it("is kept where what is expected fits, without counting itself", () => {
+    const seat = new Members(new VirtualClock()).of("m").take(0);
+    expect(seat.expect({ concurrency: 1, tokensPerMinute: 100 }, 100)).to.equal(true);
+    expect(seat.expect({ concurrency: 1, tokensPerMinute: 100 }, 101)).to.equal(false);
   });
 });
 
