@@ -145,8 +145,11 @@ export async function history(
       () => (open -= 1),
       (thrown: Error) => world.violated(`a client failed: ${thrown.stack}`),
     );
-  const watcher = profile.watched ? new Watcher({ engine, ledger, servers, booted }) : undefined;
-  watcher?.live().catch((thrown: Error) => world.violated(`the watcher failed: ${thrown.stack}`));
+  // Some come while others read already, and have heard of runs that wait.
+  const count = profile.watched ? decisions.pick([1, 3, 4]) : 0;
+  const watchers = Array.from({ length: count }, () => new Watcher({ engine, ledger, servers, booted }, count === 1));
+  for (const watcher of watchers)
+    watcher.live().catch((thrown: Error) => world.violated(`a watcher failed: ${thrown.stack}`));
   const isOver = () => world.now > epoch + overAt;
   await world.run(() => open === 0 || isOver(), options.most ?? 200_000);
   if (world.violations.length === 0 && !timetable.isDone) {
@@ -163,13 +166,13 @@ export async function history(
     timetable.close();
     for (const server of servers()) server.stop().catch(() => {});
   }
-  if (world.violations.length === 0 && watcher !== undefined) {
+  if (world.violations.length === 0 && count > 0) {
     engine.calm = true;
     // An answer that is on its way may take 15 s, and so may its request.
     const known = world.now;
     const until = known + (profile.slow > 0 ? 40_000 : 8_000);
     await world.run(() => world.now > until, world.steps + 20_000);
-    if (world.violations.length === 0) watcher.leave(known);
+    if (world.violations.length === 0) for (const watcher of watchers) watcher.leave(known);
   }
   // Not always: it costs as many steps as the runs themselves.
   if (world.violations.length === 0 && decisions.chance(0.1)) await quiet(engine, servers);

@@ -18,14 +18,17 @@ export class Watcher {
   #leave: AbortController | undefined;
   #over = false;
 
-  constructor(parts: ClientParts) {
+  readonly #isAlone: boolean;
+
+  constructor(parts: ClientParts, isAlone: boolean) {
     this.#parts = parts;
+    this.#isAlone = isAlone;
   }
 
   async live(): Promise<void> {
     const { world, profile, coverage } = this.#parts.engine;
     // Where somebody reads the feed already, and has heard of runs that wait.
-    if (world.decisions.chance(0.6)) await world.io(undefined, "the watcher comes", world.decisions.below(15_000));
+    if (world.decisions.chance(0.3)) await world.io(undefined, "the watcher comes", world.decisions.below(15_000));
     while (!this.#over) {
       const server = await serverOf(this.#parts);
       this.#leave = new AbortController();
@@ -78,7 +81,7 @@ export class Watcher {
     seen.add(run);
     // What executes there is told from its beginning on, and what another reader had not heard yet is told to both.
     const isOld = (times.get(run) ?? Number.POSITIVE_INFINITY) < session.askedAt;
-    if (isOld && !profile.webhook && !engine.wasOwnedBy(run, session.server))
+    if (isOld && !profile.webhook && this.#isAlone && !engine.wasOwnedBy(run, session.server))
       world.violated(`the feed told of ${type} of ${run} as news, which was over when it was opened`);
   }
 
