@@ -194,6 +194,20 @@ describe("every reply", () => {
     expect(error.message, "the client sees that none of its protocols was taken").to.include("no subprotocol");
   });
 
+  it("to a WebSocket's message that is larger than a body may be is its end", async () => {
+    const small = await serve({
+      scripts: { hello },
+      channels: [{ plugin: channelWebSocket }],
+      limits: { body: 2_000 },
+    });
+    const socket = new WebSocket(`${small.url.replace("http", "ws")}/ws`);
+    await once(socket, "open");
+    socket.send("x".repeat(2_001));
+    const [code] = (await once(socket, "close")) as [number];
+    expect(code).to.equal(1009);
+    await small.close(0);
+  });
+
   it("of /openapi.json names the service, its version, and its keys only where there are some", async () => {
     const document = async (of: TestService, headers: Record<string, string> = {}) =>
       (await (await fetch(`${of.url}/openapi.json`, { headers })).json()) as Record<string, unknown>;
