@@ -115,4 +115,34 @@ describe("an answer to a question that is stored but not acknowledged", () => {
     await done;
     expect(bench.log.parks).to.have.length(1);
   });
+
+  it("is not given to a tool whose call ended before its question was acknowledged: nothing stores it any more", async () => {
+    for (const question of [{ arguments: {} }, { kind: "input", message: "How many?" }] as const) {
+      const clock = new VirtualClock();
+      const told: unknown[] = [];
+      const asks = tool("asks", async (_input, { ask }) => {
+        const { approved } = await ask({ id: "q", name: "asks", ...question });
+        told.push(approved);
+        return "done";
+      });
+      const model = new ScriptedModel([[say.call(0, "asks", {}), say.wait(500), say.fail("rate_limited")]], { clock });
+      const bench = new Bench({ model, clock, parkAfter, tools: [asks] });
+      const flush = bench.log.flush.bind(bench.log);
+      const acknowledged = deferred();
+      bench.log.flush = async () => {
+        if (bench.of("approval.requested").length + bench.of("question.asked").length > 0) await acknowledged.promise;
+        await flush();
+      };
+      const done = bench.run();
+      await bench.when("message" in question ? "question.asked" : "approval.requested");
+      bench.signal("approve", { call: "call-asks-0.q", approved: true, answer: 3 });
+      await clock.advance(60_000);
+      acknowledged.resolve();
+      await clock.advance(60_000);
+      await done;
+      const stored = [...bench.of("approval.resolved"), ...bench.of("question.answered")];
+      expect(bench.terminal.type).to.equal("run.failed");
+      expect({ told, stored: stored.length }).to.deep.equal({ told: [false], stored: 0 });
+    }
+  });
 });

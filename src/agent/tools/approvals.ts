@@ -182,7 +182,8 @@ export class Approvals {
 
   #verdict(call: string, { left, settled, input }: Wait): Promise<Verdict | SignalledVerdict> {
     const held = this.#held.get(call);
-    if (held) return Promise.resolve(held);
+    // The call may have ended while its question was being stored: then nothing stores an answer any more.
+    if (held) return settled === undefined ? Promise.resolve(held) : Promise.race([settled, held]);
     const { signal } = this.#run;
     return new Promise((resolve, reject) => {
       const settle = (verdict: Verdict) => {
