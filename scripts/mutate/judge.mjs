@@ -85,14 +85,14 @@ export class Judge {
     return undefined;
   }
 
-  /** Whether the test passes without the mutant and, if it waits for sockets or files, fails again with it. */
+  /** Whether the test passes without the mutant and, if it waits for sockets, files or programs or took too long, fails again with it. */
   async #isToBlame(mutant, { test, timeout }, runner) {
     const fails = async (one) => {
       const reply = await this.#run(one, [test], runner);
       return reply === undefined || reply.failure !== undefined;
     };
     const waits = test.duration + hookTime(test) > 100;
-    if (waits && !timeout && !(await fails(mutant))) return false;
+    if ((waits || timeout) && !(await fails(mutant))) return false;
     // Timers and sockets of tests that hung pile up.
     if (timeout && ++this.#hangs % 20 === 0) await runner.stop();
     return !(await fails(none));
