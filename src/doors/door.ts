@@ -68,11 +68,11 @@ export function makeDoors(errorOf: ErrorOf, handles: Readonly<Record<string, Tab
     opened.add(holder);
     const noun = handle.replace(/^(?:Named|Test)/, "").toLowerCase();
     for (const [name, text] of Object.entries(handles[handle] ?? {})) {
-      const member = Reflect.get(value, name) as unknown;
-      if (text.startsWith("@")) open(text.slice(1), member);
-      else if (typeof member === "function" && Object.hasOwn(holder, name)) {
+      if (text.startsWith("@")) open(text.slice(1), Reflect.get(value, name) as unknown);
+      // The class's own method: one of this object alone would become every object's.
+      const member = Object.getOwnPropertyDescriptor(holder, name)?.value as unknown;
+      if (typeof member === "function")
         Reflect.set(holder, name, guard(`${noun}.${name}`, member as AnyFunction, text));
-      }
     }
     return value;
   }

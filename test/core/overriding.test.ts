@@ -45,6 +45,7 @@ describe("an object with some members replaced", () => {
     const wrapped = overriding(new Twice(1), {});
     expect(wrapped.add()).to.equal(2);
     expect({ ...wrapped }).to.deep.include({ count: 2, step: 1 });
+    expect(Object.getPrototypeOf(wrapped)).to.equal(Object.prototype);
   });
 
   it("leaves a schema that is a function as it is", () => {

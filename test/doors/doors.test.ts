@@ -6,6 +6,7 @@ import { agent, openVenturi, tool, type Venturi, VenturiError } from "venturi";
 import { ClientError, VenturiClient } from "venturi/client";
 import { isTerminal, RichOutput } from "venturi/plugin";
 import { durationOf, Sentences } from "venturi/plugin/channel";
+import { makeDoors } from "../../src/doors/door.ts";
 import { RichOutput as InnerOutput } from "../../src/internal.ts";
 import { isSlow } from "../sweep.ts";
 
@@ -88,6 +89,28 @@ describe("the entry points", () => {
     const twice = { input: { "~standard": {} }, description: "d", call: () => "" };
     const one = tool(any({ name: "one", ...twice }));
     expect(JSON.stringify(one)).to.include("doors.test");
+  });
+
+  it("leave a method that one object has for itself to that object", async () => {
+    class Counter {
+      async add(): Promise<string> {
+        return "the class's";
+      }
+    }
+    const { door } = makeDoors((op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }), {
+      Counter: { add: " => promise" },
+    });
+    const plain = new Counter();
+    const own = Object.assign(new Counter(), { add: async () => `its own, then ${await plain.add()}` });
+    const hand = door("test.hand", (given: Counter) => given, "given: object => Counter");
+    const answers = [];
+    for (const counter of [own, plain, own, new Counter()]) answers.push(await hand(counter).add());
+    expect(answers).to.deep.equal([
+      "its own, then the class's",
+      "the class's",
+      "its own, then the class's",
+      "the class's",
+    ]);
   });
 
   it("cost built-in plugins nothing: those call what is behind the doors", () => {

@@ -3,7 +3,7 @@
  * are asked for. A spread would lose what a class instance has from its class, and a list by hand forgets the member that is added next.
  */
 export function overriding<T extends object>(target: T, own: Partial<T>, around: Around = (_, member) => member): T {
-  const made: T = Object.create(Object.getPrototypeOf(target), Object.getOwnPropertyDescriptors(own));
+  const made = { ...own };
   for (let at: object = target; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at)) {
     for (const name of Reflect.ownKeys(at)) {
       if (name === "constructor" || Object.hasOwn(made, name)) continue;
@@ -16,7 +16,7 @@ export function overriding<T extends object>(target: T, own: Partial<T>, around:
       Object.defineProperty(made, name, { ...member, enumerable: true });
     }
   }
-  return made;
+  return made as T;
 }
 
 type Around = (name: PropertyKey, member: unknown) => unknown;
