@@ -47,7 +47,7 @@ describe("the regular expressions of the program", () => {
     expect(stale).to.deep.equal([]);
   });
 
-  it("of the list that are short are proved again, every fourth (all by npm run expressions)", () => {
+  it("of the list that are short are proved again, every fourth (all by npm run expressions -- --all)", () => {
     const listed = found.literals.filter((one) => one.source.length <= 12 && linear.has(spelled(one)));
     const short = listed.filter((_, index) => index % 4 === 0);
     const doubted = short.filter((one) => prove(one, 20_000) !== "linear").map(spelled);

@@ -13,7 +13,7 @@ export function overriding<T extends object>(target: T, own: Partial<T>, around:
       const member = isMethod
         ? { value: around(name, value.bind(target)) }
         : { get: () => around(name, Reflect.get(target, name)) };
-      Object.defineProperty(made, name, { ...member, enumerable: true });
+      Object.defineProperty(made, name, { ...member, enumerable: true, configurable: true });
     }
   }
   return made as T;

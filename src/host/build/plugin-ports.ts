@@ -29,6 +29,7 @@ function timedApart(port: object, isTimed: (name: PropertyKey) => boolean): obje
     // Its key values and blobs.
     return typeof member === "object" && member !== null ? timedApart(member, isTimed) : member;
   });
+  Object.setPrototypeOf(made, Object.getPrototypeOf(port)); // A plugin may ask which journal it is.
   known.set(port, made);
   return made;
 }
