@@ -7,7 +7,7 @@ import { callTool, ScriptedRuns, testPluginContext, toolContract } from "../../.
 const started: string[] = [];
 /** Answers that reached a run, and when there are two. */
 const answers: { readonly body: unknown; readonly id: string | undefined }[] = [];
-const answered = Promise.withResolvers<void>();
+let answered = Promise.withResolvers<void>();
 const ended: string[] = [];
 const runs = new ScriptedRuns(
   {
@@ -100,6 +100,8 @@ describe("agent", () => {
   });
 
   it("its questions are the caller's: each answer reaches it once, and one given there settles the question here", async () => {
+    answers.length = 0;
+    answered = Promise.withResolvers<void>();
     const asked: string[] = [];
     const answering: ToolContext["ask"] = async (question) => {
       asked.push(`${question.id} ${question.name} ${question.origin?.agent}`);
