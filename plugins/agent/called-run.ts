@@ -14,8 +14,8 @@ export interface Called {
   readonly run: string;
   readonly agent: string;
   readonly context: ToolContext;
-  /** Forwards an answer to the called run. */
-  answer(call: string, verdict: Verdict): Promise<boolean>;
+  /** Forwards an answer to the called run. `question`: another one each time, also when the same call is asked about again. */
+  answer(call: string, verdict: Verdict, question: string): Promise<boolean>;
 }
 
 /** A run called as a tool: its progress and its questions become the caller's. */
@@ -97,7 +97,7 @@ export class CalledRun {
     context
       .ask(question)
       .then(async (verdict) => {
-        if (!elsewhere) await answer(call, verdict);
+        if (!elsewhere) await answer(call, verdict, question.id);
       })
       .catch((thrown: unknown) => {
         if (context.signal.aborted) return;

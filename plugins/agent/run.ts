@@ -37,9 +37,9 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   );
   context.log.info("agent called as a tool", { run: context.run, call: context.call, agent: task.agent, child: run });
   context.progress(`run ${run}\n`);
-  const answer = (call: string, { arguments: _, for: __, ...verdict }: Verdict) => {
+  const answer = (call: string, { arguments: _, for: __, ...verdict }: Verdict, question: string) => {
     const body = { call, ...verdict };
-    return runs.signal(run, "approve", body, `approve:${call}`);
+    return runs.signal(run, "approve", body, `approve:${question}`);
   };
   const called = new CalledRun({ run, agent: task.agent, context, answer });
   const end = await called.follow(runs.follow(run, { signal: context.signal, channel: "tool" }));

@@ -8,6 +8,7 @@ const started: string[] = [];
 /** Answers that reached a run, and when there are two. */
 const answers: { readonly body: unknown; readonly id: string | undefined }[] = [];
 let answered = Promise.withResolvers<void>();
+let answeredAgain = Promise.withResolvers<void>();
 const ended: string[] = [];
 const runs = new ScriptedRuns(
   {
@@ -34,6 +35,7 @@ const runs = new ScriptedRuns(
       emit({ type: "approval.resolved", round: 1, call: "c3", approved: true, by: "bob" } as never);
       await answered.promise;
       emit({ type: "approval.requested", call: "c1", ...request } as never);
+      await answeredAgain.promise;
       return { output: "done" };
     },
     worker: async ({ emit }) => {
@@ -62,6 +64,7 @@ const send = runs.signal.bind(runs);
 runs.signal = async (run, kind, body, id) => {
   answers.push({ body, id });
   if (answers.length === 2) answered.resolve();
+  if (answers.length === 3) answeredAgain.resolve();
   return await send(run, kind, body, id);
 };
 
@@ -102,6 +105,7 @@ describe("agent", () => {
   it("its questions are the caller's: each answer reaches it once, and one given there settles the question here", async () => {
     answers.length = 0;
     answered = Promise.withResolvers<void>();
+    answeredAgain = Promise.withResolvers<void>();
     const asked: string[] = [];
     const answering: ToolContext["ask"] = async (question) => {
       asked.push(`${question.id} ${question.name} ${question.origin?.agent}`);
@@ -120,7 +124,7 @@ describe("agent", () => {
       { call: "c1", approved: true, by: "ann", reason: "for c1" },
       { call: "c2", approved: false, by: "ann", reason: "for c2" },
     ]);
-    expect(new Set(answers.slice(0, 2).map(({ id }) => id)).size, "one is not taken for the other").to.equal(2);
+    expect(new Set(answers.map(({ id }) => id)).size, "none is taken for another, nor for one of before").to.equal(3);
   });
 
   it("tells which tools the run calls and which fail", async () => {
