@@ -11,8 +11,6 @@ const mostRemembered = 1_000;
 const mostMissed = 20;
 /** Delay before retrying what could not be stored, ms. */
 const storeAgain = 1_000;
-/** Maximum earlier runs that may still be active. */
-const mostOpen = 5;
 
 export interface WatchParts {
   readonly runs: () => Runs;
@@ -27,6 +25,8 @@ export interface WatchParts {
 export class ScheduleWatch {
   readonly schedule: Schedule;
   readonly #parts: WatchParts;
+  /** Earlier runs that have ended: no need to ask again. */
+  readonly #over = new Set<string>();
   readonly #handled = new Set<number>();
   #state: ScheduleState | undefined;
   /** Handled here but not stored yet, newest first: without them the next start would not know of an open run. */
@@ -136,17 +136,20 @@ export class ScheduleWatch {
   /** Runs of earlier times that are still active. */
   async #open(runs: Runs, time: number): Promise<string[]> {
     const { starts = [] } = (await this.#parts.states.read(this.schedule.definition)) ?? {};
-    const earlier = [...this.#unstored, ...starts]
-      .filter((each) => each.run !== undefined && each.time < time)
-      .slice(0, mostOpen);
+    const earlier = new Set(
+      [...this.#unstored, ...starts].flatMap(({ run, time: at }) => (run !== undefined && at < time ? [run] : [])),
+    );
     const open: string[] = [];
-    for (const { run = "" } of earlier) {
+    for (const run of earlier) {
+      if (this.#over.has(run)) continue;
       const row = await runs.get(run).catch((thrown: unknown) => {
         if (VenturiError.isInstance(thrown) && thrown.code === "not_found") return undefined; // It was pruned.
         throw thrown;
       });
-      if (row !== undefined && row.state !== "done") open.push(run);
+      if (row === undefined || row.state === "done") this.#over.add(run);
+      else open.push(run);
     }
+    for (const run of this.#over) if (!earlier.has(run)) this.#over.delete(run);
     return open;
   }
 

@@ -229,6 +229,20 @@ describe("a schedule", () => {
     expect((outcome.cancel as unknown[]).slice(0, 2)).to.deep.equal([["12:10", "12:20"], "done"]);
   });
 
+  it("knows of a run that is under way, however many later ones have ended: replicas whose clocks differ start them in any order", async () => {
+    const each = await schedule({ agent: "asking", overlap: "skip", catchUp: "1m" });
+    const { states, fresh } = replicas(each);
+    const { run } = await service.host.runs.start({ agent: "asking", input: { text: "What time is it?" } });
+    const ended = Array.from({ length: 12 }, (_, at) => ({ time: noon + (at + 2) * 10 * minute, run: `run_${at}` }));
+    const starts = [{ time: noon + 10 * minute, run }, ...ended];
+    const through = noon + 135 * minute;
+    await states.addStarts(each.definition, { since: noon, through, starts });
+    await fresh().look(noon + 140 * minute);
+    const [last] = (await states.read(each.definition))?.starts ?? [];
+    await service.host.runs.cancel(run);
+    expect(last).to.deep.equal({ time: noon + 140 * minute, skipped: `${run} is still under way` });
+  });
+
   it("that names an agent nobody has says so, and goes on with the next time", async () => {
     const each = await schedule({ agent: "nobody" });
     const { watches, states } = replicas(each);
