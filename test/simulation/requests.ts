@@ -73,10 +73,11 @@ export class Requests {
     const { world, profile, coverage } = this.#engine;
     const say = (what: string) => world.violated(`${run}: ${what}`);
     checkPairs(messages, say);
-    if (profile.skilled && tools.length > 0) checkListed(messages, this.#engine.events.get(run) ?? [], say);
+    // An owner that was replaced may still ask a model, with what it knew; nothing of it is stored. A summary is asked for without tools.
+    const isCurrent = this.#engine.ownerOf(run)?.worker === process && tools.length > 0;
+    if (profile.skilled && isCurrent) checkListed(messages, this.#engine.events.get(run) ?? [], say);
     if (profile.reasons) checkReturned(messages, { model, guarded: profile.guarded !== "none" }, say);
-    // A summary is asked for without tools.
-    if (profile.defers && tools.length > 0) this.#checkOffered(run, { tools, number }, say);
+    if (profile.defers && isCurrent) this.#checkOffered(run, { tools, number }, say);
     this.#checkErased(messages, { claimed: run, worker: process }, say);
     for (const message of messages) {
       const summary = summaryIn(message);

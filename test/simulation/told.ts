@@ -63,9 +63,9 @@ function modelFails({ providerFails }: Profile): boolean {
   return providerFails > 0;
 }
 
-/** Of the store or a process. A delay of the store that is noticeable is told as well. */
+/** Of the store or a process. Delays of up to 30 ms add up to a noticeable wait over the steps of a run. */
 function isDisturbed({ slow, refused, lost, late, twice, fullDisk, crashes, drains, skew, delay }: Profile): boolean {
-  return slow + refused + lost + late + twice + fullDisk + crashes + drains > 0 || skew !== 0 || delay > 30;
+  return slow + refused + lost + late + twice + fullDisk + crashes + drains > 0 || skew !== 0 || delay >= 30;
 }
 
 function each<Name extends Cause>(names: readonly Name[], fits: (profile: Profile) => boolean) {
