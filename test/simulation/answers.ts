@@ -18,12 +18,16 @@ export class Answers {
     if (kind === "approve") this.#answered.set(`${run} ${body.call ?? ""}`, world.now);
     if (kind !== "cancel" || !isPlain(profile)) return;
     const cancelledAt = world.now;
-    world.later(undefined, "a cancel has had its time", 5_000 + 20 * profile.delay, () => {
+    const grace = 5_000 + 20 * profile.delay;
+    const look = () => {
       const owner = this.#engine.ownerOf(run);
-      // With memory for one run, a parked one waits for its turn.
-      const waits = owner === undefined || (isShort(profile) && owner.at < cancelledAt);
-      if (!this.#engine.isEnded(run) && !waits) world.violated(`${run}: a cancel has no effect`);
-    });
+      // One that waited in the queue, or with memory for one run was parked, waits for its turn.
+      if (owner === undefined || this.#engine.isEnded(run) || (isShort(profile) && owner.at < cancelledAt)) return;
+      const left = owner.at + grace - world.now;
+      if (left > 0) world.later(undefined, "a cancel has had its time", left, look);
+      else world.violated(`${run}: a cancel has no effect`);
+    };
+    world.later(undefined, "a cancel has had its time", grace, look);
   }
 
   /** An answer is taken within the time of a takeover once nothing goes wrong any more, and long before its question times out. */
