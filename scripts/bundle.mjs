@@ -109,7 +109,7 @@ export { default as ProxyAgent } from "undici/lib/dispatcher/proxy-agent.js";`,
 /**
  * Loaded when one of their functions or classes is first used. The Node SDK imports its gRPC exporters whether they are used or not: 40
  * packages, and 400 KB to parse at every start; they come from where the user installed them. CEL registers its operators when it is
- * loaded, 5 % of a start, and most configurations have no condition.
+ * loaded, and most configurations have no condition.
  */
 const onDemand = {
   name: "on-demand",

@@ -22,7 +22,7 @@ const arithmetic: Readonly<Record<string, (left: number, right: number) => numbe
 };
 
 let kept: Environment | undefined;
-/** Made with the first condition: CEL's operators take 5 % of a start to register. */
+/** Made with the first condition: most configurations have none. */
 const environment = (): Environment => (kept ??= makeEnvironment());
 
 function makeEnvironment(): Environment {
