@@ -4,7 +4,7 @@ import type { Provider } from "../../src/core/model/provider.ts";
 import { systemClock } from "../../src/core/ports/clock.ts";
 import type { Tool } from "../../src/core/ports/tool.ts";
 import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
-import { unfinishedIn } from "../../src/host/runs/recorded-calls.ts";
+import { madeIn, unfinishedIn } from "../../src/host/runs/recorded-calls.ts";
 import { Story } from "../../src/serve/why/story.ts";
 import { Bench } from "./harness.ts";
 
@@ -70,12 +70,21 @@ describe("what a fork is told by", () => {
   it("a call that was cancelled may have taken effect", () => {
     const call = { call: "c", name: "pay", round: 1 };
     const events = [
-      event(1, { type: "tool_call.ready", ...call, arguments: {} }),
-      event(2, { type: "tool.started", ...call }),
+      event(1, { type: "round.started", round: 1, model: "m", attempt: 1 }),
+      event(2, { type: "tool_call.ready", ...call, arguments: {} }),
+      event(3, { type: "tool.started", ...call }),
     ];
-    const finished = (code: string) => event(3, { type: "tool.finished", ...call, ok: false, error: { code } });
+    const finished = (code: string) => event(4, { type: "tool.finished", ...call, ok: false, error: { code } });
     expect(unfinishedIn([...events, finished("stream_interrupted")])).to.have.length(1);
     expect(unfinishedIn([...events, finished("tool_failed")])).to.have.length(0);
+    const again = [
+      event(4, { type: "round.retracted", round: 1, reason: "cut" }),
+      event(5, { type: "round.started", round: 1, model: "m", attempt: 2 }),
+      event(6, { type: "tool_call.started", ...call, index: 0 }),
+      event(7, { type: "tool_call.ready", ...call, arguments: {} }),
+    ];
+    expect(unfinishedIn([...events, ...again]), "another attempt took its id").to.have.length(1);
+    expect(madeIn([...events, ...again])).to.have.length(1);
   });
 
   it("neither a fork's first resumption nor that of a run that waited for an answer counts as a takeover", () => {

@@ -57,9 +57,7 @@ describe("the fold of a run", () => {
     it(`says what the loop, the digest, the run's page, useRun and why say, of the agent ${agent}`, async () => {
       const events = await eventsOf(agent);
       expect(disagreements(events)).to.deep.equal([]);
-      const fold = new RunFold();
-      for (const event of events) fold.take(event);
-      expect(fold.status).to.equal(status);
+      expect(RunFold.of(events).status).to.equal(status);
       const types = events.map(({ type }) => type);
       if (agent === "flaky") expect(types).to.include("round.retracted");
       if (agent === "retried") expect(types).to.include("generation.failed");

@@ -1,5 +1,6 @@
 import { costOfAll } from "../../core/run/costs.ts";
 import { isTerminal, type RunEvent } from "../../core/run/events.ts";
+import { RunFold } from "../../core/run/run-fold.ts";
 import { canonicalJson } from "../../core/values/canonical-json.ts";
 
 /** A run as scorers see it. */
@@ -10,6 +11,7 @@ export interface Outcome {
   readonly code?: string;
   readonly output: string;
   readonly object?: unknown;
+  /** Without those of attempts that were retracted, as by a failover. */
   readonly calls: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
   /** Failed calls that the recorded run never made. */
   readonly unanswered: number;
@@ -28,8 +30,8 @@ export function outcomeOf(events: readonly RunEvent[]): Outcome | undefined {
   const shared = {
     run: last.run,
     output: last.output,
-    calls: events.flatMap((event) =>
-      event.type === "tool_call.ready" ? [{ name: event.name, arguments: event.arguments }] : [],
+    calls: RunFold.of(events).completeCalls.flatMap(({ name, sealed, retracted }) =>
+      retracted === undefined ? [{ name, arguments: sealed.arguments }] : [],
     ),
     unanswered: events.filter((event) => event.type === "tool.finished" && event.error?.details?.unanswered === true)
       .length,

@@ -65,9 +65,7 @@ export function compareRuns(a: readonly RunEvent[], b: readonly RunEvent[]): Com
 }
 
 function comparedRun(events: readonly RunEvent[]): ComparedRun {
-  const fold = new RunFold();
-  for (const event of events) fold.take(event);
-  const { started, end, rounds } = fold;
+  const { started, end, rounds } = RunFold.of(events);
   const attempts = rounds.flatMap((round) => round.attempts);
   return {
     run: events[0]?.run ?? "",

@@ -1,15 +1,15 @@
 import type { RunEvent } from "../../core/run/events.ts";
-import { attributes, scope, spans } from "../../telemetry/base/names.ts";
+import { RunFold } from "../../core/run/run-fold.ts";
+import { attributes as keys, spans as names, scope } from "../../telemetry/base/names.ts";
 
-interface SpanJson {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
+interface Drawn {
   readonly name: string;
-  readonly startTimeUnixNano: string;
-  endTimeUnixNano: string;
-  readonly attributes: { key: string; value: Record<string, unknown> }[];
-  status?: { code: number };
+  readonly parent?: string | undefined;
+  readonly from: number;
+  /** Undefined: it was open at the last event. */
+  readonly to: number | undefined;
+  readonly failed?: boolean;
+  readonly attributes?: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 }
 
 /**
@@ -17,93 +17,43 @@ interface SpanJson {
  * at millisecond resolution. Chunks and deliveries are not in the events.
  */
 export function traceOfEvents(events: readonly RunEvent[]): unknown {
-  const drawing = new Drawing(events);
-  for (const event of events) drawing.take(event);
-  return { resourceSpans: [{ scopeSpans: [{ scope: { name: scope }, spans: drawing.end() }] }] };
-}
-
-class Drawing {
-  readonly #spans: SpanJson[] = [];
-  readonly #open = new Map<string, SpanJson>();
-  readonly #traceId: string;
-  #at: number;
-
-  constructor(events: readonly RunEvent[]) {
-    const [first] = events;
-    this.#at = first?.at ?? 0;
-    this.#traceId = traceIdIn(first) ?? "0".repeat(32);
-  }
-
-  take(event: RunEvent): void {
-    // A clock set back during the run must not end a span before its start.
-    this.#at = Math.max(this.#at, event.at);
-    switch (event.type) {
-      case "run.started":
-        return this.#start("run", undefined, `${spans.agent} ${event.agent}`);
-      case "round.started":
-        this.#close("chat", { failed: event.attempt > 1 });
-        if (!this.#open.has(`round ${event.round}`)) this.#startRound(event.round);
-        return this.#start("chat", `round ${event.round}`, `${spans.chat} ${event.model}`);
-      case "generation.finished":
-        return this.#close("chat");
-      case "tool.started":
-        return this.#start(`tool ${event.call}`, `round ${event.round}`, `${spans.tool} ${event.name}`);
-      case "tool.finished":
-        return this.#close(`tool ${event.call}`, { failed: !event.ok });
-      case "generation.failed":
-      case "round.retracted":
-        return this.#close("chat", { failed: true });
-      case "round.finished":
-        return this.#close(`round ${event.round}`);
-      case "run.finished":
-      case "run.failed": {
-        const run = this.#open.get("run");
-        for (const [part, value] of Object.entries(event.timing)) {
-          run?.attributes.push({ key: `${attributes.timing}.${part}`, value: { doubleValue: value } });
-        }
-        this.#close("chat", { failed: event.type === "run.failed" });
-        return this.#close("run", { failed: event.type === "run.failed" });
-      }
-    }
-  }
-
-  /** Ends open spans at the last event. */
-  end(): readonly SpanJson[] {
-    for (const key of [...this.#open.keys()]) this.#close(key);
-    return this.#spans;
-  }
-
-  #start(key: string, parent: string | undefined, name: string): void {
-    const parentId = parent === undefined ? undefined : this.#open.get(parent)?.spanId;
-    const span: SpanJson = {
-      traceId: this.#traceId,
-      spanId: (this.#spans.length + 1).toString(16).padStart(16, "0"),
-      ...(parentId === undefined ? {} : { parentSpanId: parentId }),
+  const { started, end, rounds, at } = RunFold.of(events);
+  const traceId = /^00-([0-9a-f]{32})-/.exec(started?.trace ?? "")?.[1] ?? "0".repeat(32);
+  const spans: unknown[] = [];
+  const draw = ({ name, parent, from, to = at, failed = false, attributes = [] }: Drawn): string => {
+    const spanId = (spans.length + 1).toString(16).padStart(16, "0");
+    spans.push({
+      traceId,
+      spanId,
+      ...(parent === undefined ? {} : { parentSpanId: parent }),
       name,
-      startTimeUnixNano: nanos(this.#at),
-      endTimeUnixNano: nanos(this.#at),
-      attributes: [],
-    };
-    this.#spans.push(span);
-    this.#open.set(key, span);
+      startTimeUnixNano: nanos(from),
+      endTimeUnixNano: nanos(to),
+      attributes,
+      ...(failed ? { status: { code: 2 } } : {}),
+    });
+    return spanId;
+  };
+  const hasFailed = end?.type === "run.failed";
+  const timing = Object.entries(end?.timing ?? {}).map(([key, ms]) => ({
+    key: `${keys.timing}.${key}`,
+    value: { doubleValue: ms },
+  }));
+  const run =
+    started &&
+    draw({ name: `${names.agent} ${started.agent}`, from: started.at, to: at, failed: hasFailed, attributes: timing });
+  for (const { round, startedAt, endedAt, attempts, calls } of rounds) {
+    const index = { key: keys.roundIndex, value: { intValue: round } };
+    const parent = draw({ name: names.round, parent: run, from: startedAt, to: endedAt, attributes: [index] });
+    for (const attempt of attempts) {
+      const isCut = attempt.retracted !== undefined || attempt !== attempts.at(-1) || hasFailed;
+      const failed = attempt.finish === undefined && (attempt.error !== undefined || isCut);
+      draw({ name: `${names.chat} ${attempt.model}`, parent, from: attempt.startedAt, to: attempt.endedAt, failed });
+    }
+    for (const { name, executedAt: from, endedAt: to, finished } of calls)
+      if (from !== undefined) draw({ name: `${names.tool} ${name}`, parent, from, to, failed: finished?.ok === false });
   }
-
-  #startRound(round: number): void {
-    this.#start(`round ${round}`, "run", spans.round);
-    const index = { key: attributes.roundIndex, value: { intValue: round } };
-    this.#open.get(`round ${round}`)?.attributes.push(index);
-  }
-
-  #close(key: string, { failed = false } = {}): void {
-    const span = this.#open.get(key);
-    if (span === undefined) return;
-    span.endTimeUnixNano = nanos(this.#at);
-    if (failed) span.status = { code: 2 };
-    this.#open.delete(key);
-  }
+  return { resourceSpans: [{ scopeSpans: [{ scope: { name: scope }, spans }] }] };
 }
 
 const nanos = (ms: number): string => `${Math.round(ms)}000000`;
-
-const traceIdIn = (event: RunEvent | undefined): string | undefined =>
-  event?.type === "run.started" ? /^00-([0-9a-f]{32})-/.exec(event.trace ?? "")?.[1] : undefined;

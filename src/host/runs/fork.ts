@@ -13,7 +13,7 @@ import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { heldRun, historyOrNothing, readHistory } from "../../journal/history.ts";
-import { madeIn } from "./recorded-calls.ts";
+import { isRecorded, madeIn } from "./recorded-calls.ts";
 
 const op = "run.fork";
 
@@ -109,8 +109,7 @@ export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkReq
 
 /** Idempotency keys of calls without a result, which the fork may still make. */
 function openKeys({ run, request }: RunRow, prefix: readonly RunEvent[]): Record<string, string> {
-  const done = new Set(prefix.flatMap((event) => (event.type === "tool.finished" ? [event.call] : [])));
-  const open = madeIn(prefix).filter(({ call }) => !done.has(call));
+  const open = madeIn(prefix).filter((call) => !isRecorded(call));
   return Object.fromEntries(open.map(({ call }) => [call, request.fork?.keys?.[call] ?? `${run}:${call}`]));
 }
 

@@ -9,7 +9,7 @@ import type { ForkOrigin } from "../../core/run/run-request.ts";
 import type { Unanswered } from "../../core/run/unanswered.ts";
 import { canonicalJson } from "../../core/values/canonical-json.ts";
 import { heldRun, historyOrNothing } from "../../journal/history.ts";
-import { type Call, callsIn, type Finished, madeIn, type RecordedCall, unfinishedIn } from "./recorded-calls.ts";
+import { type Call, type Finished, isRecorded, madeIn, type RecordedCall, unfinishedIn } from "./recorded-calls.ts";
 import { standIn } from "./stand-in.ts";
 
 interface Recorded {
@@ -56,7 +56,7 @@ async function replaying(
   const original = heldRun(journal, parts.fork.run)?.steps ?? (await eventsOf(journal, parts.fork.run));
   const recorded: Recorded = {
     ...parts.others,
-    calls: callsIn(original),
+    calls: madeIn(original).filter(isRecorded),
     unfinished: unfinishedIn(original),
     made: madeIn(parts.history),
     load: async (hash) => journal.blobs?.get(hash),

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 import { traceOfEvents } from "../../../src/host/recordings/trace-of-events.ts";
 import { ScriptedModel, say } from "../../../src/testing/model.ts";
 import { Bench, run, tool } from "../../agent/harness.ts";
@@ -12,7 +13,7 @@ interface SpanJson {
   status?: { code: number };
 }
 
-function spansOf(bench: Bench): SpanJson[] {
+function spansOf(bench: { readonly events: readonly RunEvent[] }): SpanJson[] {
   const document = traceOfEvents(bench.events) as { resourceSpans: { scopeSpans: { spans: SpanJson[] }[] }[] };
   return document.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 }
@@ -52,5 +53,36 @@ describe("a trace drawn from a run's events", () => {
     const bench = new Bench({ model: new ScriptedModel([]) });
     bench.log.write({ type: "run.started", agent: "tester", input: { text: "x" } });
     expect(spansOf(bench)).to.have.length(1);
+  });
+
+  it("marks an attempt that failed, that a crash cut or that was retracted, and a tool that failed", () => {
+    const bodies: object[] = [
+      { type: "run.started", agent: "a", input: {} },
+      { type: "round.started", round: 1, model: "failed", attempt: 1 },
+      { type: "generation.failed", round: 1, model: "failed", error: { code: "llm_error" }, retryMs: 1 },
+      { type: "round.started", round: 1, model: "cut", attempt: 2 },
+      { type: "run.resumed", epoch: 2 },
+      { type: "round.started", round: 1, model: "retracted", attempt: 3 },
+      { type: "round.retracted", round: 1, reason: "cut" },
+      { type: "round.started", round: 1, model: "fine", attempt: 4 },
+      ...["bad", "good", "open"].map((call) => ({ type: "tool.started", round: 1, call, name: call, attempt: 1 })),
+      { type: "tool.finished", round: 1, call: "bad", name: "bad", ok: false, ms: 1 },
+      { type: "tool.finished", round: 1, call: "good", name: "good", ok: true, ms: 1 },
+      { type: "generation.finished", round: 1, finish: "tool_calls" },
+    ];
+    const spans = spansOf({ events: bodies.map((body, at) => ({ ...body, run: "r", seq: at + 1, at }) as RunEvent) });
+    expect(spans.map(({ name, status }) => [name.split(" ").at(-1), status?.code])).to.have.deep.members([
+      ["a", undefined],
+      ["venturi.round", undefined],
+      ["failed", 2],
+      ["cut", 2],
+      ["retracted", 2],
+      ["fine", undefined],
+      ["bad", 2],
+      ["good", undefined],
+      ["open", undefined],
+    ]);
+    const open = spans.find(({ name }) => name.endsWith("open"));
+    expect(open?.endTimeUnixNano).to.equal("13000000");
   });
 });
