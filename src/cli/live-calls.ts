@@ -1,5 +1,6 @@
 import type { RunEvent } from "../core/run/events.ts";
 import { isAsked } from "../core/run/questions.ts";
+import { type FoldedCall, RunFold } from "../core/run/run-fold.ts";
 import { duration, type TextPrinter } from "./printer.ts";
 import { block, noBlock, type Show } from "./screen.ts";
 
@@ -10,15 +11,7 @@ const patience = 300;
 /** Calls beyond this number are only counted. */
 const mostLines = 8;
 /** Characters kept of streaming arguments; a terminal shows no more. */
-const keptArguments = 500;
-
-interface Call {
-  readonly name: string;
-  readonly state: "writing" | "waiting" | "running";
-  readonly arguments: string;
-  /** When it entered this state. */
-  readonly since: number;
-}
+const kept = 500;
 
 /**
  * Draws the calls in progress below the printed output: name, state, time and streaming arguments; or a spinner when there are none.
@@ -53,7 +46,7 @@ export function withLiveCalls(
   return {
     print(event) {
       const before = calls.size;
-      calls.fold(event, performance.now());
+      calls.take(event, performance.now());
       if (event.type !== "tool_call.delta") {
         erase();
         quietSince = performance.now();
@@ -68,58 +61,47 @@ export function withLiveCalls(
 }
 
 class LiveCalls {
-  readonly #calls = new Map<string, Call>();
+  readonly #fold = new RunFold();
+  /** When the last event came, by this machine's clock. */
+  #seen = 0;
 
   get size(): number {
-    return this.#calls.size;
+    return this.#open.length;
   }
 
-  fold(event: RunEvent, now: number): void {
-    switch (event.type) {
-      case "tool_call.started":
-        this.#calls.set(event.call, { name: event.name, state: "writing", arguments: "", since: now });
-        return;
-      case "tool_call.delta":
-        return this.#change(event.call, (call) => ({
-          ...call,
-          arguments: (call.arguments + event.arguments).slice(-keptArguments),
-        }));
-      case "tool_call.ready": {
-        const text = JSON.stringify(event.arguments).slice(0, keptArguments);
-        return this.#change(event.call, (call) => ({ ...call, state: "waiting", arguments: text, since: now }));
-      }
-      case "tool.started":
-        return this.#change(event.call, (call) => ({ ...call, state: "running", since: now }));
-      case "tool_call.rejected":
-      case "tool.finished":
-        this.#calls.delete(event.call);
-        return;
-      case "round.retracted":
-      case "round.finished":
-      case "run.finished":
-      case "run.failed":
-        this.#calls.clear();
-        return;
-      default:
-        return;
-    }
+  take(event: RunEvent, now: number): void {
+    this.#fold.take(event);
+    this.#seen = now;
+    if (event.type !== "tool_call.delta" && event.type !== "tool_call.ready") return;
+    const call = this.#fold.calls.get(event.call);
+    if (call === undefined) return;
+    if (event.type === "tool_call.delta") call.argumentsText = (call.argumentsText + event.arguments).slice(-kept);
+    else call.argumentsText = JSON.stringify(event.arguments).slice(0, kept);
   }
 
-  #change(id: string, change: (call: Call) => Call): void {
-    const call = this.#calls.get(id);
-    if (call !== undefined) this.#calls.set(id, change(call));
+  get #open(): FoldedCall[] {
+    const { calls = [], endedAt } = this.#fold.rounds.at(-1) ?? {};
+    return endedAt === undefined ? calls.filter(isOpen) : [];
   }
 
   lines(spinner: string, now: number, columns: number): string[] {
-    if (this.#calls.size === 0) return [spinner];
-    const shown = [...this.#calls.values()].slice(0, mostLines).map((call) => {
-      const start = `${spinner} ${call.name} ${call.state} ${duration(Math.floor((now - call.since) / 100) * 100)} `;
-      return start + tail(call.arguments, columns - start.length - 1);
+    const open = this.#open;
+    if (open.length === 0) return [spinner];
+    const at = this.#fold.at + now - this.#seen;
+    const shown = open.slice(0, mostLines).map(({ name, executed, sealed, readyAt, startedAt, argumentsText }) => {
+      const state = executed !== undefined ? "running" : sealed !== undefined ? "waiting" : "writing";
+      const ms = Math.max(0, at - (executed?.at ?? readyAt ?? startedAt));
+      const start = `${spinner} ${name} ${state} ${duration(Math.floor(ms / 100) * 100)} `;
+      return start + tail(argumentsText, columns - start.length - 1);
     });
-    const more = this.#calls.size - shown.length;
+    const more = open.length - shown.length;
     return more > 0 ? [...shown, `  and ${more} more`] : shown;
   }
 }
+
+/** A tool's question has an id like a call's, but is none. */
+const isOpen = ({ endedAt, retracted, question }: FoldedCall): boolean =>
+  endedAt === undefined && retracted === undefined && question?.asked.type !== "question.asked";
 
 /** Shows the end, which is what changes. */
 const tail = (text: string, room: number): string =>

@@ -29,7 +29,8 @@ const script: EventBody[] = [
   { type: "run.finished", finish: "stop", output: "", usage: { inputTokens: 10, outputTokens: 4 }, rounds: 2, timing },
 ];
 
-const event = (body: EventBody | undefined, seq = 1): RunEvent => ({ ...body, run: "run_1", seq, at: 0 }) as RunEvent;
+let seq = 0;
+const event = (body: EventBody | undefined): RunEvent => ({ ...body, run: "run_1", seq: ++seq, at: 0 }) as RunEvent;
 
 function show(options: Pick<Streams, "color" | "beside">): { out: string; words: string } {
   const shown = { out: "", words: "" };
@@ -42,7 +43,7 @@ function show(options: Pick<Streams, "color" | "beside">): { out: string; words:
     },
     ...options,
   });
-  for (const [index, body] of script.entries()) printer.print(event(body, index + 1));
+  for (const body of script) printer.print(event(body));
   return shown;
 }
 
@@ -121,6 +122,7 @@ describe("a run at the terminal", () => {
 
     it("a line for each of several calls, no more than eight, cut at the edge", async () => {
       const { printer, lines } = screen(40);
+      printer.print(event(script[1]));
       for (let index = 0; index < 10; index++) {
         printer.print(event({ type: "tool_call.started", round: 1, call: `c${index}`, name: `t${index}`, index }));
         const text = '{"text":"what is said here does not fit"}';
@@ -162,6 +164,7 @@ describe("a run at the terminal", () => {
 
     it("no escape sequence of a tool's name or arguments", async () => {
       const { printer, written } = screen();
+      printer.print(event(script[1]));
       printer.print(event({ type: "tool_call.started", round: 1, call: "c", name: "\u001b[2Jx\n", index: 0 }));
       printer.print(event({ type: "tool_call.delta", round: 1, call: "c", arguments: "\u001b]0;title\u0007" }));
       await until(() => written.some((text) => text.includes("title")));
