@@ -162,6 +162,8 @@ export class Loop {
       if (!paused) await this.#run.step({ type: "run.continued", ...said });
       else await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
     }
+    // So does a cancel.
+    this.#run.throwIfAborted();
     if (state.paused) this.#parking.parkPaused();
     // Released instead of parked: no worker claims a run of a paused agent, so resuming the agent need not list its runs.
     else if (state.agentPaused) this.release(new VenturiError("agent.run", "unavailable", "the agent is paused"));

@@ -34,6 +34,19 @@ describe("a pause", () => {
     expect(bench.terminal.type).to.equal("run.finished");
   });
 
+  for (const at of ["tool.started", "tool.finished", "round.finished", "run.paused"]) {
+    it(`does not outlive a cancel that arrives with ${at}`, async () => {
+      const bench = new Bench({ model, tools: [look] });
+      bench.log.onEvent = ({ type }) => {
+        if (type === "tool.started") bench.signal("pause", {});
+        if (type === at) bench.signal("cancel", {});
+      };
+      await bench.run();
+      expect(bench.log.parks).to.deep.equal([]);
+      expect(bench.terminal).to.deep.include({ type: "run.failed" }).and.nested.include({ "error.code": "stream_interrupted" });
+    });
+  }
+
   it("parks the run after its round", async () => {
     const bench = new Bench({ model, tools: [look] });
     bench.log.onEvent = ({ type }) => type === "tool.started" && bench.signal("pause", {});
