@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { consolePages } from "./browser.ts";
+import { consolePages, eventually, shows } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 import { makeRuns, pagesOf, type Runs } from "./states.ts";
 
@@ -60,7 +60,10 @@ describe("what must not annoy in the console", function () {
       await page.fill(".arguments .field:has-text('amount') input", amount);
       await page.click("[data-act=approve]");
       await page.waitForSelector(".status.finished");
-      expect(await page.locator(".call .chip:has-text('edited')").count()).to.equal(chips);
+      await eventually(
+        () => page.locator(".call .chip:has-text('edited')").count(),
+        (it) => expect(it).to.equal(chips),
+      );
     }
   });
 
@@ -113,15 +116,18 @@ describe("what must not annoy in the console", function () {
     ];
     const page = await open(`compare?a=${one}&b=${other}`);
     await page.waitForSelector(".diffed summary");
-    expect(await heightOf(page, ".compare")).to.be.lessThan(1600);
+    await eventually(
+      () => heightOf(page, ".compare"),
+      (it) => expect(it).to.be.lessThan(1600),
+    );
   });
 
   it("the service says what a breaker means, over which time its figures are, and how many runs are in line", async () => {
     const page = await open("service");
     await page.waitForSelector(".panel:has-text('Providers')");
-    expect(await page.textContent(".service")).to.match(/calls go through/);
+    await shows(page, ".service", /calls go through/);
     expect(await page.textContent(".service")).not.to.match(/\bclosed\b/);
-    expect(await page.textContent(".sparks-head")).to.match(/over the last hour/);
+    await shows(page, ".sparks-head", /over the last hour/);
     await page.waitForSelector(".spark:has-text('In line') .spark-axis:has-text('now')");
     await page.waitForSelector(".facts div:has(dt:text-is('in line')) dd:text-is('0')");
     await page.route("**/v1/service", async (route) => {
@@ -146,7 +152,10 @@ describe("what must not annoy in the console", function () {
   it("a structured output is shown once", async () => {
     const page = await open(`runs/${runs.structured}`);
     await page.waitForSelector(".structured");
-    expect((await page.textContent(".conversation"))?.split("on its way").length).to.equal(2);
+    await eventually(
+      () => page.textContent(".conversation"),
+      (it) => expect(it?.split("on its way").length).to.equal(2),
+    );
   });
 
   it("a missing input is said at its field, which has the focus; nothing typed is lost", async () => {
@@ -202,7 +211,10 @@ describe("what must not annoy in the console", function () {
     }
     await page.tap(".rail-button:has-text('More')");
     for (const word of ["Theme: dark", "Sign out"]) {
-      expect(await page.locator(`.palette [role=option]:has-text('${word}')`).count()).to.equal(1);
+      await eventually(
+        () => page.locator(`.palette [role=option]:has-text('${word}')`).count(),
+        (it) => expect(it).to.equal(1),
+      );
     }
   });
 
@@ -245,9 +257,15 @@ describe("what must not annoy in the console", function () {
   it("at 200 % of a laptop's window a chat keeps room for what is said", async () => {
     const page = await open("chat/support/ada", { viewport: { width: 640, height: 400 } });
     await page.waitForSelector(".approval");
-    expect(await heightOf(page, ".sticky-scroll .scroll")).to.be.greaterThan(220);
+    await eventually(
+      () => heightOf(page, ".sticky-scroll .scroll"),
+      (it) => expect(it).to.be.greaterThan(220),
+    );
     await page.goto(`${service.url}/console/runs/${runs.done}`);
     await page.waitForSelector(".said");
-    expect(await heightOf(page, ".sticky-scroll .scroll")).to.be.greaterThan(100);
+    await eventually(
+      () => heightOf(page, ".sticky-scroll .scroll"),
+      (it) => expect(it).to.be.greaterThan(100),
+    );
   });
 });

@@ -70,6 +70,26 @@ export async function openTab(
   };
 }
 
+/** Reads again until the check passes: a page goes on loading after the selector that a test has waited for is there. */
+export async function eventually<T>(read: () => T | Promise<T>, check: (value: T) => void): Promise<void> {
+  for (let turn = 0; ; turn += 1) {
+    const value = await read();
+    try {
+      return check(value);
+    } catch (error) {
+      if (turn === 300) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Waits until an element's text is as said. */
+export const shows = (page: Page, selector: string, text: string | RegExp): Promise<void> =>
+  eventually(
+    () => page.textContent(selector),
+    (it) => (typeof text === "string" ? expect(it).to.include(text) : expect(it).to.match(text)),
+  );
+
 /** Opens pages of the console in a browser for the suite; after each test they are checked and closed. */
 export function consolePages(url: () => string) {
   const tabs: Tab[] = [];

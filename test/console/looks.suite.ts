@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { consolePages } from "./browser.ts";
+import { consolePages, shows } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 import { makeRuns, pagesOf, type Runs } from "./states.ts";
 
@@ -95,21 +95,20 @@ describe("what a screenshot of the console shows", function () {
   it("who stopped a run is not told where there are no keys, and what had arrived is counted", async () => {
     const page = await open(`runs/${runs.stopped}`);
     await page.waitForSelector(".why");
-    expect(await page.textContent(".ending b")).to.equal("Stopped");
+    await shows(page, ".ending b", "Stopped");
     const said = (await page.textContent(".said")) ?? "";
     const why = (await page.textContent(".why")) ?? "";
     expect(why).to.not.include("anyone");
     if (/\d/.test(said)) expect(why).to.not.match(/\b0 characters/);
     await page.goto(`${service.url}/console/runs`);
     await page.waitForSelector(".row");
-    expect(await page.textContent(".run-list"))
-      .to.include("Stopped")
-      .and.not.include("anyone");
+    await shows(page, ".run-list", "Stopped");
+    expect(await page.textContent(".run-list")).not.to.include("anyone");
   });
 
   it("an event's line separates what two rounds said", async () => {
     const page = await open(`runs/${runs.done}?view=events`);
     await page.waitForSelector(".event-row:has-text('run.finished')");
-    expect(await page.textContent(".event-row:has-text('run.finished')")).to.include("One moment. Order A-17");
+    await shows(page, ".event-row:has-text('run.finished')", "One moment. Order A-17");
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { consolePages } from "./browser.ts";
+import { consolePages, eventually, shows } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 
 interface Row {
@@ -58,10 +58,16 @@ describe("what people do in the console", function () {
     }
     const page = await open(ada, "approvals");
     await page.waitForSelector(".question-line");
-    expect(await page.locator(".question-line").first().textContent()).to.match(/order\s*A-17.*amount\s*240/);
+    await eventually(
+      () => page.locator(".question-line").first().textContent(),
+      (it) => expect(it).to.match(/order\s*A-17.*amount\s*240/),
+    );
     await page.click("text=all 3 of refund_order");
     await page.click("[data-act=approve-chosen]");
-    expect(await page.locator(".covered li").count()).to.equal(3);
+    await eventually(
+      () => page.locator(".covered li").count(),
+      (it) => expect(it).to.equal(3),
+    );
     await page.waitForSelector("[data-act=batch]:not([disabled])");
     await page.click("[data-act=batch]");
     await page.click("[data-act=undo]");
@@ -99,7 +105,7 @@ describe("what people do in the console", function () {
     await reached(fork.run);
     const page = await open(ada, `compare?a=${run}&b=${fork.run}`);
     await page.waitForSelector(".diffed:has-text('Instructions') ins:has-text('pirate')");
-    expect(await page.textContent(".figures")).to.match(/Cost/);
+    await shows(page, ".figures", /Cost/);
   });
 
   it("8: the prompt of each round beside the one before, and a command that works", async () => {
@@ -107,9 +113,12 @@ describe("what people do in the console", function () {
     const page = await open(ada, `runs/${run}?view=request`, { permissions: ["clipboard-read", "clipboard-write"] });
     await page.click("button:has-text('Round 2')");
     await page.waitForSelector(".prompt-same:has-text('1 as in round 1')");
-    expect(await page.textContent(".prompt-head")).to.match(/as sent/);
-    expect(await page.locator(".prompt-messages .added").count()).to.equal(2);
-    expect(await page.textContent(".request")).to.match(/Refund only what they ask for/);
+    await shows(page, ".prompt-head", /as sent/);
+    await eventually(
+      () => page.locator(".prompt-messages .added").count(),
+      (it) => expect(it).to.equal(2),
+    );
+    await shows(page, ".request", /Refund only what they ask for/);
     await page.click("[aria-label='Copy the command']");
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
     expect(command).not.to.include(ada);
@@ -154,7 +163,7 @@ describe("what people do in the console", function () {
     const page = await open(operator, "sessions");
     await page.click(".row:has-text('trip') .row-link");
     await until(page, "document.querySelectorAll('.turn .message.user').length === 2");
-    expect(await page.textContent(".sticky-scroll")).to.match(/A-17\?[\s\S]*Please\./);
+    await shows(page, ".sticky-scroll", /A-17\?[\s\S]*Please\./);
   });
 
   it("11, 12: new runs are all counted; rows are links, and another tab is signed in", async () => {
@@ -173,7 +182,10 @@ describe("what people do in the console", function () {
       .click({ modifiers: ["Control"] });
     const other = await popup;
     await other.waitForSelector("#tab-trace");
-    expect(page.url()).to.match(/\/runs$/);
+    await eventually(
+      () => page.url(),
+      (it) => expect(it).to.match(/\/runs$/),
+    );
     await other.close();
   });
 
@@ -243,7 +255,10 @@ describe("what people do in the console", function () {
     ).events;
     const page = await open(viewer, "");
     await page.waitForSelector(".page-head:has-text('Runs')");
-    expect(await page.title()).to.equal("Runs · Venturi");
+    await eventually(
+      () => page.title(),
+      (it) => expect(it).to.equal("Runs · Venturi"),
+    );
     await page.goto(`${service.url}/console/runs/${run}`);
     const id = first?.trace?.split("-")[1] ?? "none";
     await page.waitForSelector(`a[href="http://127.0.0.1:16686/trace/${id}"]`);
@@ -256,7 +271,7 @@ describe("what people do in the console", function () {
     await page.waitForSelector("[data-act=edit]:not([disabled])");
     await page.click("[data-act=edit]");
     const box = await page.locator("[data-act=approve]").boundingBox();
-    expect(await page.textContent("[data-act=approve]")).to.match(/with edits/);
+    await shows(page, "[data-act=approve]", /with edits/);
     expect((box?.y ?? 999) + (box?.height ?? 0)).to.be.at.most(800);
     await service.json(`/v1/runs/${run}/cancel`, {}, ada);
   });
@@ -276,10 +291,13 @@ describe("what people do in the console", function () {
     const run = await ended(ada, { agent: "echo", input: "a word ".repeat(120) });
     const page = await open(ada, `runs/${run}`);
     await page.waitForSelector(".why .slower");
-    expect(await page.textContent(".slower")).to.match(/Slower than usual .* because .* took .* instead of/);
+    await shows(page, ".slower", /Slower than usual .* because .* took .* instead of/);
     await page.locator(".why .sentence").first().click();
     await page.waitForSelector(".ribbon .seg.lit");
-    expect(await page.locator(".ribbon .seg.dim").count()).to.be.greaterThan(0);
+    await eventually(
+      () => page.locator(".ribbon .seg.dim").count(),
+      (it) => expect(it).to.be.greaterThan(0),
+    );
   });
 
   it("20, 22: a message is changed and run again in variants with their cost; a run and an answer are rated", async () => {
@@ -337,6 +355,9 @@ describe("what people do in the console", function () {
     const page = await open(ada, `runs/${run}`);
     await page.click(".to-latest");
     await until(page, "document.querySelector('.to-latest') === null");
-    expect(await page.title()).to.match(/^(\(\d+\) )?echo run_.* · Venturi$/);
+    await eventually(
+      () => page.title(),
+      (it) => expect(it).to.match(/^(\(\d+\) )?echo run_.* · Venturi$/),
+    );
   });
 });

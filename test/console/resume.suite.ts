@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { openBrowser, openTab } from "./browser.ts";
+import { openBrowser, openTab, shows } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 
 interface Event {
@@ -33,8 +33,8 @@ describe("a console that loses its service", function () {
     await page.waitForSelector(".status.finished", { timeout: 60_000 });
     const { events } = await service.json<{ events: Event[] }>(`/v1/runs/${run}/events?limit=1000`);
     expect(events.length).to.be.greaterThan(100);
-    expect(await page.textContent(".scrub-fact")).to.equal(`${events.length}/${events.length}`);
-    expect(await page.textContent(".events .filters .faint")).to.match(new RegExp(`, ${events.length} events$`));
+    await shows(page, ".scrub-fact", `${events.length}/${events.length}`);
+    await shows(page, ".events .filters .faint", new RegExp(`, ${events.length} events$`));
     // The text as the page shows it is the text as the journal has it.
     await page.click("#tab-conversation");
     const retracted = await page.locator(".said.retracted").count();
@@ -55,7 +55,7 @@ describe("a console that loses its service", function () {
     await page.context().setOffline(false);
     await page.waitForSelector(".status.finished", { timeout: 60_000 });
     const { head } = await service.json<{ head: number }>(`/v1/runs/${run}`);
-    expect(await page.textContent(".scrub-fact")).to.equal(`${head}/${head}`);
+    await shows(page, ".scrub-fact", `${head}/${head}`);
     await close();
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { openBrowser, openTab, type Tab } from "./browser.ts";
+import { eventually, openBrowser, openTab, shows, type Tab } from "./browser.ts";
 import { type ConsoleService, consoleService } from "./service.ts";
 
 interface Row {
@@ -42,13 +42,25 @@ describe("the console in a browser", function () {
     await page.fill("#composer", "I want a refund for order A-17");
     await page.keyboard.press("Enter");
     await page.waitForSelector("text=needs approval");
-    expect(await page.textContent(".conversation")).to.match(/Let me look at your order first/);
-    expect(await page.locator(".ribbon .seg").count()).to.be.greaterThan(3);
-    expect(await page.locator(".wf-row").count()).to.be.greaterThan(4);
+    await shows(page, ".conversation", /Let me look at your order first/);
+    await eventually(
+      () => page.locator(".ribbon .seg").count(),
+      (it) => expect(it).to.be.greaterThan(3),
+    );
+    await eventually(
+      () => page.locator(".wf-row").count(),
+      (it) => expect(it).to.be.greaterThan(4),
+    );
     await page.click("[data-act=approve]");
     await page.waitForSelector("text=Is there anything else I can do for you?");
-    expect(await page.locator(".prose table td").allTextContents()).to.include("a brass telescope");
-    expect(await page.locator(".prose li").count()).to.equal(2);
+    await eventually(
+      () => page.locator(".prose table td").allTextContents(),
+      (it) => expect(it).to.include("a brass telescope"),
+    );
+    await eventually(
+      () => page.locator(".prose li").count(),
+      (it) => expect(it).to.equal(2),
+    );
     await page.waitForSelector(".status.finished");
     const address = page.url();
     expect(address).to.match(/\/chat\/support\/console-/);
@@ -70,7 +82,7 @@ describe("the console in a browser", function () {
     await page.keyboard.press("Enter");
     await page.click("button:has-text('Stop')");
     await page.waitForSelector(".status.cancelled");
-    expect(await page.textContent(".ending")).to.match(/stopped in the console/);
+    await shows(page, ".ending", /stopped in the console/);
     await expectClean();
     await close();
   });
@@ -93,11 +105,14 @@ describe("the console in a browser", function () {
     expect(await ended(run)).to.equal("finished");
     const { page, expectClean, close } = await tab(`/console/runs/${run}`);
     await page.waitForSelector(".why");
-    expect(await page.textContent(".conversation")).to.match(/One moment/);
+    await shows(page, ".conversation", /One moment/);
     await page.click("#tab-trace");
     await page.click(".wf-row:has-text('find_order')");
     await page.waitForSelector(".inspector:has-text('A-17')");
-    expect(page.url()).to.match(/select=call/);
+    await eventually(
+      () => page.url(),
+      (it) => expect(it).to.match(/select=call/),
+    );
     await page.click("#tab-events");
     await page.waitForSelector(".event-row:has-text('run.started')");
     await page.click(".event-row:has-text('tool.finished')");
@@ -130,7 +145,10 @@ describe("the console in a browser", function () {
     await page.waitForSelector(".spans .wf-row:has-text('invoke_agent')");
     await page.locator(".spans .row").nth(2).click();
     await page.waitForSelector(".span-facts:has-text('took')");
-    expect(page.url()).to.match(/spans=1/);
+    await eventually(
+      () => page.url(),
+      (it) => expect(it).to.match(/spans=1/),
+    );
     await page.click("button:has-text('Steps')");
     await page.click(".wf-row:has-text('find_order')");
     await page.waitForURL((url) => !url.pathname.includes(run));
@@ -161,9 +179,12 @@ describe("the console in a browser", function () {
     await page.fill("#search", 'tool:find_order metadata.customer:"Ada L." telescope');
     await page.keyboard.press("Enter");
     await page.waitForSelector(".chip:has-text('metadata.customer: Ada L.')");
-    expect(new URL(page.url()).search).to.equal("?tool=find_order&metadata.customer=Ada+L.&q=telescope");
+    await eventually(
+      () => new URL(page.url()).search,
+      (it) => expect(it).to.equal("?tool=find_order&metadata.customer=Ada+L.&q=telescope"),
+    );
     await page.locator(".run-list .row").nth(1).waitFor({ state: "detached" });
-    expect(await page.textContent(".run-list .row")).to.match(/\$0\.004/);
+    await shows(page, ".run-list .row", /\$0\.004/);
     await page.click(".chip:has-text('metadata.customer')");
     await page.locator(".run-list .row").nth(1).waitFor();
     await page.click("a:has-text('Clear')");
@@ -204,7 +225,10 @@ describe("the console in a browser", function () {
     await page.waitForSelector(".run-row .status.failed");
     await page.click("button:has-text('failed')");
     await page.waitForFunction(`document.querySelectorAll(".row .status.finished").length === 0`);
-    expect(page.url()).to.match(/status=failed/);
+    await eventually(
+      () => page.url(),
+      (it) => expect(it).to.match(/status=failed/),
+    );
     await page.click("a:has-text('Clear')");
     await page.waitForSelector(".row .status.finished");
     const first = await page.textContent("[data-row='0'] .run-words");
@@ -310,7 +334,10 @@ describe("the console in a browser", function () {
     await page.click("[data-act=approve]");
     await page.waitForSelector(".problem");
     await page.fill(".arguments .field:has-text('amount') input", "101");
-    expect(await page.locator(".field.changed").count()).to.equal(1);
+    await eventually(
+      () => page.locator(".field.changed").count(),
+      (it) => expect(it).to.equal(1),
+    );
     await page.click("[data-act=approve]");
     await page.waitForSelector("text=Nothing waits for you");
     const events = await eventsOf(run);
@@ -411,7 +438,10 @@ describe("the console in a browser", function () {
     await expectClean(); // what follows is refused, and browsers log that
     await add("late-orders");
     await page.waitForSelector("dialog .problem:has-text('already')");
-    expect(await page.locator("dialog datalist option[value=late-orders]").count()).to.equal(1);
+    await eventually(
+      () => page.locator("dialog datalist option[value=late-orders]").count(),
+      (it) => expect(it).to.equal(1),
+    );
     await close();
   });
 
@@ -438,7 +468,10 @@ describe("the console in a browser", function () {
     await page.waitForSelector("table.spend tbody th:has-text('support')");
     const row = page.locator("table.spend tbody tr", { hasText: "support" }).first();
     const generations = report.rows.find(({ agent }) => agent === "support")?.generations;
-    expect(await row.locator("td").nth(1).textContent()).to.equal(String(generations));
+    await eventually(
+      () => row.locator("td").nth(1).textContent(),
+      (it) => expect(it).to.equal(String(generations)),
+    );
     await expectClean();
     await close();
   });

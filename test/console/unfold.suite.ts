@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
-import { openBrowser, openTab } from "./browser.ts";
+import { eventually, openBrowser, openTab } from "./browser.ts";
 
 const config = `
 version: 1
@@ -60,10 +60,16 @@ describe("what a run was given beside its input, in the console", function () {
       .to.contain("Ana drinks <b>green</b> tea")
       .and.contain("talker");
     const folded = page.locator("details.unfolding", { hasText: "compacted" });
-    expect(await folded.count()).to.be.greaterThan(0);
+    await eventually(
+      () => folded.count(),
+      (it) => expect(it).to.be.greaterThan(0),
+    );
     await folded.first().locator("summary").click();
     await folded.first().locator("li").first().waitFor();
-    expect(await folded.first().locator("li").first().innerText()).to.contain("tea alpha");
+    await eventually(
+      () => folded.first().locator("li").first().innerText(),
+      (it) => expect(it).to.contain("tea alpha"),
+    );
     await tab.expectClean();
     await tab.close();
   });
