@@ -3,6 +3,7 @@ import { silentLog } from "../../src/core/ports/log.ts";
 import { noTelemetry } from "../../src/core/ports/telemetry.ts";
 import type { RunEvent } from "../../src/core/run/events.ts";
 import { isAsked } from "../../src/core/run/questions.ts";
+import { foldOf } from "../../src/core/run/recorded-fold.ts";
 import { RunFold } from "../../src/core/run/run-fold.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { disagreements } from "../agreement.ts";
@@ -57,7 +58,7 @@ describe("the fold of a run", () => {
     it(`says what the loop, the digest, the run's page, useRun and why say, of the agent ${agent}`, async () => {
       const events = await eventsOf(agent);
       expect(disagreements(events)).to.deep.equal([]);
-      expect(RunFold.of(events).status).to.equal(status);
+      expect(foldOf(events).status).to.equal(status);
       const types = events.map(({ type }) => type);
       if (agent === "flaky") expect(types).to.include("round.retracted");
       if (agent === "retried") expect(types).to.include("generation.failed");

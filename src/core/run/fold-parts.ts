@@ -136,8 +136,6 @@ export class FoldedCall {
   }
 }
 
-export type CompleteCall = FoldedCall & { sealed: EventOf<"tool_call.ready"> };
-
 /** Of the events that name a call, those that tell how far it is. */
 export type EventOfCall = EventOf<
   | Extract<EventType, `tool_call.${string}` | `tool.${string}`>

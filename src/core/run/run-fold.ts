@@ -1,6 +1,5 @@
 import type { EventOf, RunEvent, TerminalEvent } from "./events.ts";
 import {
-  type CompleteCall,
   type EventOfCall,
   FoldedAttempt,
   FoldedCall,
@@ -39,12 +38,6 @@ export class RunFold {
     this.times = new RunTimes(createdAt);
   }
 
-  static of(events: Iterable<RunEvent>): RunFold {
-    const fold = new RunFold();
-    for (const event of events) fold.take(event);
-    return fold;
-  }
-
   get status(): "ready" | "running" | "waiting" | "finished" | "failed" | "cancelled" {
     const { end } = this;
     if (end?.type === "run.finished") return "finished";
@@ -55,12 +48,6 @@ export class RunFold {
 
   get attempt(): FoldedAttempt | undefined {
     return this.rounds.at(-1)?.attempts.at(-1);
-  }
-
-  /** Calls with complete arguments, in the order in which these were complete; a retracted attempt's among them. */
-  get completeCalls(): CompleteCall[] {
-    const calls = this.rounds.flatMap((round) => round.calls).filter((call) => call.sealed?.type === "tool_call.ready");
-    return (calls as CompleteCall[]).sort((one, other) => one.sealed.seq - other.sealed.seq); // As filtered.
   }
 
   /** False: it was seen before, so that a reader may resume anywhere. */

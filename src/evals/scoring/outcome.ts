@@ -1,6 +1,6 @@
 import { costOfAll } from "../../core/run/costs.ts";
 import { isTerminal, type RunEvent } from "../../core/run/events.ts";
-import { RunFold } from "../../core/run/run-fold.ts";
+import { completeCallsIn } from "../../core/run/recorded-fold.ts";
 import { canonicalJson } from "../../core/values/canonical-json.ts";
 
 /** A run as scorers see it. */
@@ -30,7 +30,7 @@ export function outcomeOf(events: readonly RunEvent[]): Outcome | undefined {
   const shared = {
     run: last.run,
     output: last.output,
-    calls: RunFold.of(events).completeCalls.flatMap(({ name, sealed, retracted }) =>
+    calls: completeCallsIn(events).flatMap(({ name, sealed, retracted }) =>
       retracted === undefined ? [{ name, arguments: sealed.arguments }] : [],
     ),
     unanswered: events.filter((event) => event.type === "tool.finished" && event.error?.details?.unanswered === true)

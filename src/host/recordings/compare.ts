@@ -3,7 +3,8 @@ import { costsOf } from "../../core/run/costs.ts";
 import { inputText } from "../../core/run/digest.ts";
 import type { Timing } from "../../core/run/event-parts.ts";
 import type { RunEvent, TerminalEvent } from "../../core/run/events.ts";
-import { type FoldedCall, RunFold } from "../../core/run/run-fold.ts";
+import { foldOf } from "../../core/run/recorded-fold.ts";
+import type { FoldedCall } from "../../core/run/run-fold.ts";
 import { Spending } from "../../core/run/spending.ts";
 
 /** The data of one run that a comparison uses. */
@@ -65,7 +66,7 @@ export function compareRuns(a: readonly RunEvent[], b: readonly RunEvent[]): Com
 }
 
 function comparedRun(events: readonly RunEvent[]): ComparedRun {
-  const { started, end, rounds } = RunFold.of(events);
+  const { started, end, rounds } = foldOf(events);
   const attempts = rounds.flatMap((round) => round.attempts);
   return {
     run: events[0]?.run ?? "",

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../core/run/events.ts";
-import { RunFold } from "../../core/run/run-fold.ts";
+import { foldOf } from "../../core/run/recorded-fold.ts";
 import { attributes as keys, spans as names, scope } from "../../telemetry/base/names.ts";
 
 interface Drawn {
@@ -17,7 +17,7 @@ interface Drawn {
  * at millisecond resolution. Chunks and deliveries are not in the events.
  */
 export function traceOfEvents(events: readonly RunEvent[]): unknown {
-  const { started, end, rounds, at } = RunFold.of(events);
+  const { started, end, rounds, at } = foldOf(events);
   const traceId = /^00-([0-9a-f]{32})-/.exec(started?.trace ?? "")?.[1] ?? "0".repeat(32);
   const spans: unknown[] = [];
   const draw = ({ name, parent, from, to = at, failed = false, attributes = [] }: Drawn): string => {
