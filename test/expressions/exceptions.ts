@@ -89,7 +89,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     expression: String.raw`/\.?0+ s$/`,
-    files: ["plugins/channel-console/web/parts/waterfall.tsx"],
+    files: ["plugins/channel-console/web/components/waterfall.tsx"],
     kind: "trusted",
     why: "a number of seconds that the page has formatted",
   },

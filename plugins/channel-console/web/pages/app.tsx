@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { Announcements } from "../parts/announce.tsx";
-import { Confirm } from "../parts/confirm.tsx";
-import { Icon, type IconName, Mark } from "../parts/icon.tsx";
-import { KeySheet } from "../parts/key-sheet.tsx";
-import { Palette } from "../parts/palette.tsx";
-import { askToSignOut } from "../parts/sign-out.ts";
+import { Announcements } from "../components/announce.tsx";
+import { Confirm } from "../components/confirm.tsx";
+import { Icon, type IconName, Mark } from "../components/icon.tsx";
+import { KeySheet } from "../components/key-sheet.tsx";
+import { Palette } from "../components/palette.tsx";
+import { askToSignOut } from "../components/sign-out.ts";
 import { startFeed } from "../state/feed.ts";
 import { paletteOpen, startKeys } from "../state/keys.ts";
 import { path, to } from "../state/router.ts";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Mark } from "../parts/icon.tsx";
+import { Mark } from "../components/icon.tsx";
 import { refusal, useKey } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 

@@ -1,7 +1,7 @@
 // Pages and parts loaded when the first of them is opened: one file rather than many small ones.
-export { ForkDialog } from "../parts/fork.tsx";
-export { Inspector } from "../parts/inspector.tsx";
-export { Unfolded } from "../parts/unfolded.tsx";
+export { ForkDialog } from "../components/fork.tsx";
+export { Inspector } from "../components/inspector.tsx";
+export { Unfolded } from "../components/unfolded.tsx";
 export { ApprovalsPage } from "./approvals.tsx";
 export { ComparePage } from "./compare.tsx";
 export { RequestView } from "./request.tsx";

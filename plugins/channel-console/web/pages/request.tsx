@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
+import { CopyButton } from "../components/copy.tsx";
+import { Facts, Section } from "../components/facts.tsx";
+import { Json } from "../components/json.tsx";
+import { PromptView } from "../components/prompt.tsx";
+import { TraceLink } from "../components/trace-link.tsx";
 import type { RunView } from "../fold/view.ts";
-import { CopyButton } from "../parts/copy.tsx";
-import { Facts, Section } from "../parts/facts.tsx";
-import { Json } from "../parts/json.tsx";
-import { PromptView } from "../parts/prompt.tsx";
-import { TraceLink } from "../parts/trace-link.tsx";
 import type { LiveRun } from "../state/live.ts";
 import { instructionsOf, usePrompt } from "../state/prompt.ts";
 import { to } from "../state/router.ts";

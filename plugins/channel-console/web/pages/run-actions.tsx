@@ -1,11 +1,11 @@
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { DatasetDialog } from "../parts/dataset.tsx";
-import { askToErase } from "../parts/erase.ts";
-import { Icon } from "../parts/icon.tsx";
-import { PauseButton } from "../parts/pause-button.tsx";
-import { askToStop, stop } from "../parts/stop.ts";
-import { TraceLink } from "../parts/trace-link.tsx";
+import { DatasetDialog } from "../components/dataset.tsx";
+import { askToErase } from "../components/erase.ts";
+import { Icon } from "../components/icon.tsx";
+import { PauseButton } from "../components/pause-button.tsx";
+import { askToStop, stop } from "../components/stop.ts";
+import { TraceLink } from "../components/trace-link.tsx";
 import type { LiveRun } from "../state/live.ts";
 import { go, setQuery, to } from "../state/router.ts";
 import { mayHere } from "../state/session.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { confirm } from "../parts/confirm.tsx";
-import { Listed } from "../parts/listed.tsx";
+import { confirm } from "../components/confirm.tsx";
+import { Listed } from "../components/listed.tsx";
 import { useResource } from "../state/resource.ts";
 import { to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";

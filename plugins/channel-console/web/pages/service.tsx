@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
-import { CopyButton } from "../parts/copy.tsx";
-import { Empty, Header } from "../parts/header.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Processes, Replicas } from "../parts/processes.tsx";
-import { Figures } from "../parts/service-figures.tsx";
-import { PluginsPanel, ProcessPanel, ProvidersPanel, ToolsPanel } from "../parts/service-panels.tsx";
+import { CopyButton } from "../components/copy.tsx";
+import { Empty, Header } from "../components/header.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Processes, Replicas } from "../components/processes.tsx";
+import { Figures } from "../components/service-figures.tsx";
+import { PluginsPanel, ProcessPanel, ProvidersPanel, ToolsPanel } from "../components/service-panels.tsx";
 import { useResource } from "../state/resource.ts";
 import type { Sample, ServiceView } from "../state/service.ts";
 import { client } from "../state/session.ts";

@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
-import { Empty, Header } from "../parts/header.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { TenantTag } from "../parts/question-line.tsx";
-import { Rows } from "../parts/rows.tsx";
-import { Skeleton } from "../parts/skeleton.tsx";
+import { Empty, Header } from "../components/header.tsx";
+import { Icon } from "../components/icon.tsx";
+import { TenantTag } from "../components/question-line.tsx";
+import { Rows } from "../components/rows.tsx";
+import { Skeleton } from "../components/skeleton.tsx";
 import type { RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { useResource } from "../state/resource.ts";

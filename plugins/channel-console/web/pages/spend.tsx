@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Empty, Header } from "../parts/header.tsx";
+import { Empty, Header } from "../components/header.tsx";
 import { useResource } from "../state/resource.ts";
 import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";

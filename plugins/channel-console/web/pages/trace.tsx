@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { endOf, scaleFor } from "../components/ribbon.tsx";
+import { Waterfall } from "../components/waterfall.tsx";
 import type { RunView } from "../fold/view.ts";
-import { endOf, scaleFor } from "../parts/ribbon.tsx";
-import { Waterfall } from "../parts/waterfall.tsx";
 import { type LiveRun, liveRun } from "../state/live.ts";
 import { query, setQuery } from "../state/router.ts";
 import { may } from "../state/session.ts";

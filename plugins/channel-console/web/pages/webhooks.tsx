@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Listed } from "../parts/listed.tsx";
+import { Listed } from "../components/listed.tsx";
 import { useResource } from "../state/resource.ts";
 import { to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Empty } from "../parts/header.tsx";
-import { Chunks, type Kept, pathOf } from "../parts/wire-chunks.tsx";
+import { Empty } from "../components/header.tsx";
+import { Chunks, type Kept, pathOf } from "../components/wire-chunks.tsx";
 import type { RunEvent } from "../state/api-types.ts";
 import type { LiveRun } from "../state/live.ts";
 import { requestBytes } from "../state/request-bytes.ts";

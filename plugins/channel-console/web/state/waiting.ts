@@ -1,4 +1,4 @@
-import { announce } from "../parts/announce.tsx";
+import { announce } from "../components/announce.tsx";
 import { feedOpen, onFeed } from "./feed.ts";
 import { client, may } from "./session.ts";
 import { waiting } from "./title.ts";
