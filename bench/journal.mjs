@@ -1,5 +1,5 @@
 // Many runs written and followed at once through a journal: how late does an event reach its follower, and at what cost?
-//   node bench/journal.mjs [--engine sqlite] [--engine postgres] [--runs 1000] [--rate 50] [--seconds 10]
+//   node bench/journal.mjs [--engine sqlite] [--engine postgres] [--runs 1000] [--rate 50] [--seconds 10] [--json]
 // Latency is from RunLog.write to the follower having the event, which it gets only once it is durable (fsync on). CPU is
 // this process's (SQLite's thread included, PostgreSQL's server not), in percent of one core.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,17 +20,21 @@ const { values } = parseArgs({
     runs: { type: "string", default: "1000" },
     rate: { type: "string", default: "50" },
     seconds: { type: "string", default: "10" },
+    json: { type: "boolean" },
   },
 });
 const runs = Number(values.runs);
 const rate = Number(values.rate);
 const seconds = Number(values.seconds);
 
+const results = {};
 for (const engine of values.engine) {
   const { journal, close } = await open(engine);
-  process.stdout.write(`${JSON.stringify({ engine, runs, rate, seconds, ...(await measure(journal)) })}\n`);
+  results[engine] = await measure(journal);
+  if (!values.json) process.stdout.write(`${JSON.stringify({ engine, runs, rate, seconds, ...results[engine] })}\n`);
   await close();
 }
+if (values.json) console.log(JSON.stringify(results));
 
 async function open(engine) {
   if (engine === "memory") {

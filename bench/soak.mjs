@@ -1,7 +1,7 @@
 // A service under steady load for a long time: what grows? (Linux: memory, handles and time come from /proc.)
 // node bench/soak.mjs [--minutes 30] [--streams 1000] [--every 200] [--chunks 100] [--journal sqlite|memory] [--leaving 0.05]
-//   [--faults 0.01] [--keep 10m] [--file venturi.db] [--flag=--a-flag-of-node] [--json]
-// Clients keep `streams` runs open; a share of them leaves early, and a share of the upstream's answers is cut. Each minute one line:
+//   [--faults 0.01] [--keep 10m] [--file venturi.db] [--flag=--a-flag-of-node] [--sample 60] [--json]
+// Clients keep `streams` runs open; a share of them leaves early, and a share of the upstream's answers is cut. Every `sample` seconds one line:
 // memory, heap, handles, size of the database and its WAL, delay of a chunk, and in the end the slope of each by linear fit over the
 // second half. With --file it starts from a copy of that SQLite journal, whose runs are pruned once they are older than --keep.
 import { spawn } from "node:child_process";
@@ -32,6 +32,7 @@ const { values: options } = parseArgs({
     faults: { type: "string", default: "0.01" },
     keep: { type: "string", default: "10m" },
     file: { type: "string" },
+    sample: { type: "string", default: "60" },
     flag: { type: "string", multiple: true },
     json: { type: "boolean" },
     upstream: { type: "boolean" },
@@ -91,7 +92,8 @@ async function soak() {
   const started = performance.now();
   if (!options.json)
     console.log("minute   RSS MB  heap MB  handles    WAL MB     DB MB   p50 ms   p99 ms  CPU %     runs   load");
-  for (let minute = 1; minute <= number("minutes"); minute++) {
+  const each = number("sample") / 60;
+  for (let minute = each; minute <= number("minutes") + each / 2; minute += each) {
     const cpu = timeOf(service.pid);
     await seconds(Math.max(0, started + minute * 60_000 - performance.now()));
     const sorted = delays.sort((left, right) => left - right);
@@ -105,7 +107,7 @@ async function soak() {
       database: sizeOf(join(folder, "venturi.db")),
       p50: sorted[Math.floor(sorted.length * 0.5)] / 1000,
       p99: sorted[Math.floor(sorted.length * 0.99)] / 1000,
-      cpu: (timeOf(service.pid) - cpu) / 600,
+      cpu: (timeOf(service.pid) - cpu) / (each * 600),
       runs: counts.finished,
       load: loadavg()[0],
     });
@@ -159,7 +161,7 @@ function slopeOf(samples, key) {
 
 const line = (sample) =>
   [
-    String(sample.minute).padStart(6),
+    String(Number(sample.minute.toFixed(2))).padStart(6),
     sample.rss.toFixed(0).padStart(8),
     (sample.heap ?? Number.NaN).toFixed(0).padStart(8),
     String(sample.handles).padStart(8),
