@@ -87,8 +87,8 @@ const rowAt = ({ epochs, bases, heads, bodies, asks, ends, digests, billed }: Ap
   base: bases[index] ?? 0,
   head: heads[index] ?? 0,
   body: bodies[index] ?? "",
-  asks: asks.get(index) ?? 0,
-  end: ends.get(index),
-  digest: digests.get(index),
-  billed: billed.get(index),
+  asks: asks?.get(index) ?? 0,
+  end: ends?.get(index),
+  digest: digests?.get(index),
+  billed: billed?.get(index),
 });

@@ -117,8 +117,9 @@ export class SqliteJournal implements Journal {
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
-    const { fenced, work } = await this.#thread.ask("append", toColumns(batch, this.#search));
-    const owners = new Set(fenced.flatMap((index) => batch[index]?.ownership ?? []));
+    const done = await this.#thread.ask("append", toColumns(batch, this.#search));
+    const owners = new Set(done?.fenced.flatMap((index) => batch[index]?.ownership ?? []));
+    const work = done?.work ?? false;
     // Only followers of other processes' runs need to know of each append.
     if (work || this.#readers > 0)
       this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });

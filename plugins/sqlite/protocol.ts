@@ -24,7 +24,7 @@ import type {
 
 /**
  * Messages between the journal and its thread. Events are sent as JSON text, encoded once. Appends are sent as columns, which
- * cost a fifth of as many objects to transfer.
+ * cost a fifth of as many objects to transfer; those that most appends have no use for are left out.
  */
 export interface AppendColumns {
   readonly runs: readonly string[];
@@ -35,13 +35,13 @@ export interface AppendColumns {
   /** JSON lines; empty without events. */
   readonly bodies: readonly string[];
   /** Changes in the number of open questions, by index. */
-  readonly asks: ReadonlyMap<number, number>;
+  readonly asks?: ReadonlyMap<number, number>;
   /** Appends that end the ownership, by index. */
-  readonly ends: ReadonlyMap<number, AttemptEnd>;
+  readonly ends?: ReadonlyMap<number, AttemptEnd>;
   /** Digests of runs that end, by index. */
-  readonly digests: ReadonlyMap<number, DigestRow>;
+  readonly digests?: ReadonlyMap<number, DigestRow>;
   /** Usage and cost of events, by index. */
-  readonly billed: ReadonlyMap<number, Billed>;
+  readonly billed?: ReadonlyMap<number, Billed>;
 }
 
 export interface DigestRow {
@@ -141,7 +141,8 @@ export interface Sweep {
 
 /** The thread's operations, by name. */
 export interface Operations {
-  append(columns: AppendColumns): { fenced: number[]; work: boolean };
+  /** Undefined: nothing was fenced, and no run became claimable. */
+  append(columns: AppendColumns): { fenced: number[]; work: boolean } | undefined;
   read(run: string, after: number, limit: number): RecordRow[];
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[];
   enqueue(rows: readonly EnqueueRow[]): Enqueued[];

@@ -38,7 +38,17 @@ export function toColumns(batch: readonly Append[], search: "text" | "none"): Ap
     heads.push(head);
     bodies.push(events.map(encodeEvent).join("\n"));
   }
-  return { runs, epochs, bases, heads, bodies, asks, ends, digests, billed: bills };
+  return {
+    runs,
+    epochs,
+    bases,
+    heads,
+    bodies,
+    ...(asks.size > 0 && { asks }),
+    ...(ends.size > 0 && { ends }),
+    ...(digests.size > 0 && { digests }),
+    ...(bills.size > 0 && { billed: bills }),
+  };
 }
 
 export const toDigestRow = ({ digest, text }: EndOfRun, search: "text" | "none"): DigestRow => ({

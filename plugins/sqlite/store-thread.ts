@@ -54,7 +54,8 @@ export class StoreThread implements Asked {
       const id = ++this.#next;
       this.#worker ??= this.#start();
       // Throws for values that cannot be cloned, before anything waits for a response.
-      this.#worker.postMessage({ id, operation, args }, operation === "putBlobPart" ? handedOver(args) : []);
+      if (operation === "putBlobPart") this.#worker.postMessage({ id, operation, args }, handedOver(args));
+      else this.#worker.postMessage({ id, operation, args });
       this.#pending.set(id, { op, resolve: resolve as Pending["resolve"], reject }); // Typed by `Operations`.
     });
   }

@@ -69,8 +69,9 @@ export class Store implements Omit<Operations, "close"> {
     this.#lock = new WriteLock(database, options.busyTimeout);
   }
 
-  append(columns: AppendColumns): { fenced: number[]; work: boolean } {
-    return this.#write(() => this.#appends.append(columns));
+  append(columns: AppendColumns): { fenced: number[]; work: boolean } | undefined {
+    const done = this.#write(() => this.#appends.append(columns));
+    return done.work || done.fenced.length > 0 ? done : undefined;
   }
 
   read(run: string, after: number, limit: number): RecordRow[] {

@@ -110,8 +110,9 @@ export function serve(port: MessagePort, options: ThreadData): void {
   port.on("message", (request: Request) => {
     const reply = answer(request);
     // Bytes from the database have no other owner, so they are transferred instead of copied.
-    const bytes = "value" in reply && reply.value instanceof Uint8Array ? [reply.value.buffer as ArrayBuffer] : [];
-    port.postMessage(reply, bytes);
+    if ("value" in reply && reply.value instanceof Uint8Array)
+      port.postMessage(reply, [reply.value.buffer as ArrayBuffer]);
+    else port.postMessage(reply);
     if (options.role === "all" && open?.wal.isDueAfter(request.operation) === true)
       port.postMessage({ grown: true } satisfies Reply);
     if (request.operation !== "close") return;
