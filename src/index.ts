@@ -13,7 +13,7 @@ export { VenturiError } from "./core/errors/errors.ts";
 export type { Message, Part } from "./core/model/messages.ts";
 export type { Runs } from "./core/ports/runs.ts";
 export type { Telemetry } from "./core/ports/telemetry.ts";
-export type { RunInput } from "./core/run/event-parts.ts";
+export type { RunInput } from "./core/run/event-fields.ts";
 export type { RunEvent } from "./core/run/events.ts";
 export type { RunRequest } from "./core/run/run-request.ts";
 export {

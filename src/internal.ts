@@ -70,7 +70,7 @@ export { callRequest, callSettings } from "./core/run/call-settings.ts";
 export { costOfAll, costsOf, withCost } from "./core/run/costs.ts";
 export { beginning, Digest, endOfRun, inputText, mostWords, wordsOf } from "./core/run/digest.ts";
 export { encodeEvent, forgetEncoding } from "./core/run/encode-event.ts";
-export { ErrorBody, PendingCall, RunInput, Timing } from "./core/run/event-parts.ts";
+export { ErrorBody, PendingCall, RunInput, Timing } from "./core/run/event-fields.ts";
 export { isTerminal, outcomeOf, outcomes, RunEvent } from "./core/run/events.ts";
 export { FeedItem } from "./core/run/feed.ts";
 export { Feedback, GivenFeedback } from "./core/run/feedback.ts";

@@ -2,7 +2,7 @@
 export type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 export { nativeOf } from "./core/model/native.ts";
 export { unlimited } from "./core/ports/held.ts";
-export { RunInput } from "./core/run/event-parts.ts";
+export { RunInput } from "./core/run/event-fields.ts";
 export { parseDataUrl } from "./core/values/data-url.ts";
 export { channelOptions } from "./serve/channel-options.ts";
 export { httpError } from "./serve/http-error.ts";

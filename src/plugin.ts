@@ -63,7 +63,7 @@ export type * from "./core/run/call-settings.ts";
 export type * from "./core/run/digest.ts";
 export type * from "./core/run/encode-event.ts";
 export { encodeEvent } from "./core/run/encode-event.ts";
-export type { ErrorBody, Hedged, PendingCall, RunInput, Timing } from "./core/run/event-parts.ts";
+export type { ErrorBody, Hedged, PendingCall, RunInput, Timing } from "./core/run/event-fields.ts";
 export type * from "./core/run/events.ts";
 export { isTerminal, type Outcome } from "./core/run/events.ts";
 export type * from "./core/run/feed.ts";

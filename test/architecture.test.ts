@@ -161,7 +161,7 @@ describe("the house", () => {
     load("dist/src/internal-fold.js");
     const fold = [
       "internal-fold",
-      ...["by-whom", "run-fold", "fold-parts", "run-times", "time-parts"].map((name) => `core/run/${name}`),
+      ...["by-whom", "run-fold", "folded-run", "run-times", "time-parts"].map((name) => `core/run/${name}`),
     ];
     expect([...loaded].sort()).to.deep.equal(fold.map((name) => `dist/src/${name}.js`).sort());
   });

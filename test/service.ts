@@ -11,7 +11,7 @@ import type { EventBody } from "../src/core/run/events.ts";
 import { Admission } from "../src/host/access/admission.ts";
 import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
 import { openServer, type RunningServer } from "../src/host/http/server.ts";
-import type { ServerParts } from "../src/host/http/server-parts.ts";
+import type { ServerDeps } from "../src/host/http/server-deps.ts";
 import { type ServiceLimits, serviceLimits } from "../src/host/http/service-limits.ts";
 import { HeldMemory } from "../src/host/memory/held-memory.ts";
 import type { Script } from "../src/testing/scripted-run.ts";
@@ -32,7 +32,7 @@ export async function serve(options: {
   limits?: Partial<ServiceLimits>;
   ready?: () => Promise<void>;
   /** Other parts of the server. */
-  parts?: Partial<ServerParts>;
+  parts?: Partial<ServerDeps>;
 }): Promise<TestService> {
   const limits = { ...serviceLimits(LimitSettings.parse({})), ...options.limits };
   const admission = new Admission(limits);

@@ -101,15 +101,16 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     return reply
       .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })
       .type("application/octet-stream")
-      .send(Readable.from(inParts(pieces), { objectMode: false, highWaterMark: part }));
+      .send(Readable.from(inSlices(pieces), { objectMode: false, highWaterMark: slice }));
   });
 }
 
 /** Bytes handed to the socket at once; the rest of a piece waits here. */
-const part = 64 * 1024;
+const slice = 64 * 1024;
 
-async function* inParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) for (let at = 0; at < piece.length; at += part) yield piece.subarray(at, at + part);
+async function* inSlices(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces)
+    for (let at = 0; at < piece.length; at += slice) yield piece.subarray(at, at + slice);
 }
 
 /** How the run ended, from its last event; empty while it runs. */

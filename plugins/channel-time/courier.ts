@@ -13,7 +13,7 @@ const mostHints = 2_000;
 /** How long a stop waits for answers to deliveries on their way, ms. */
 const patience = 2_000;
 
-export interface CourierParts {
+export interface CourierDeps {
   readonly webhook: string;
   readonly receiver: Receiver;
   readonly lanes: Lanes;
@@ -30,7 +30,7 @@ export interface CourierParts {
  * reader: however slow the receiver, no run waits for it and nothing piles up in memory.
  */
 export class Courier {
-  readonly #parts: CourierParts;
+  readonly #deps: CourierDeps;
   readonly #busy = new Map<string, Promise<void>>();
   /** Lanes that failed here: when to retry, by the monotonic clock. */
   readonly #retryAt = new Map<string, { readonly due: number; readonly failedAt: number }>();
@@ -42,8 +42,8 @@ export class Courier {
   #cut = new AbortController();
   #wake: () => void = () => {};
 
-  constructor(parts: CourierParts) {
-    this.#parts = parts;
+  constructor(deps: CourierDeps) {
+    this.#deps = deps;
   }
 
   hint(run: string): void {
@@ -57,22 +57,22 @@ export class Courier {
     this.#cut = cut;
     while (!signal.aborted) {
       try {
-        if (!this.#parts.mayDeliver()) {
+        if (!this.#deps.mayDeliver()) {
           await this.#sleep(rest);
           continue;
         }
         await this.#hinted(signal);
         await this.#sleep(await this.#page(signal));
       } catch (thrown) {
-        this.#parts.log.warn("webhooks wait for the journal", {
-          webhook: this.#parts.webhook,
+        this.#deps.log.warn("webhooks wait for the journal", {
+          webhook: this.#deps.webhook,
           error: messageOf(thrown),
         });
         await this.#sleep(rest);
       }
     }
     // The answer to what is on its way is kept; without it, the next process would deliver it again.
-    const stop = this.#parts.clock.after(patience, () => cut.abort());
+    const stop = this.#deps.clock.after(patience, () => cut.abort());
     await Promise.allSettled(this.#busy.values());
     stop();
   }
@@ -90,20 +90,20 @@ export class Courier {
   }
 
   async #hinted(signal: AbortSignal): Promise<void> {
-    const { lanes, webhook } = this.#parts;
+    const { lanes, webhook } = this.#deps;
     for (const run of this.#hints) {
-      if (signal.aborted || !this.#parts.receiver.hasRoom) return;
+      if (signal.aborted || !this.#deps.receiver.hasRoom) return;
       this.#hints.delete(run);
       this.#touched.clear();
       const stored = await lanes.get(webhook, run);
       // A lane that has to wait is found again with its page.
-      if (stored !== undefined && this.#parts.receiver.isFree(stored.lane)) await this.#begin(stored, signal);
+      if (stored !== undefined && this.#deps.receiver.isFree(stored.lane)) await this.#begin(stored, signal);
     }
   }
 
   /** Handles one page of lanes; returns how long to wait before the next. */
   async #page(signal: AbortSignal): Promise<number> {
-    const { lanes, webhook, receiver } = this.#parts;
+    const { lanes, webhook, receiver } = this.#deps;
     this.#touched.clear();
     const page = await lanes.page(webhook, this.#after);
     let begun = 0;
@@ -123,7 +123,7 @@ export class Courier {
   #isDue({ key, lane }: StoredLane): boolean {
     if (lane.done || this.#busy.has(key)) return false;
     const known = this.#retryAt.get(key);
-    const { clock, receiver } = this.#parts;
+    const { clock, receiver } = this.#deps;
     if (known !== undefined) return clock.monotonic() >= known.due || receiver.upSince(lane) > known.failedAt;
     if (lane.retryAt === undefined) return true;
     // Set by another replica. Limited to the backoff itself, whatever the clocks say.
@@ -140,7 +140,7 @@ export class Courier {
   async #begin(stored: StoredLane, signal: AbortSignal): Promise<void> {
     const { key } = stored;
     if (this.#isTaken(key) || stored.lane.done) return;
-    const { journal, receiver, webhook, log } = this.#parts;
+    const { journal, receiver, webhook, log } = this.#deps;
     const { pending, replayed } = stored.lane;
     const next =
       pending === undefined
@@ -157,22 +157,22 @@ export class Courier {
     next: { messages: readonly Message[]; place: number; last: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const { receiver, lanes, figures } = this.#parts;
+    const { receiver, lanes, figures } = this.#deps;
     let current: StoredLane | undefined = stored;
     for (const message of next.messages) {
-      if (signal.aborted || !this.#parts.mayDeliver() || current === undefined) return;
+      if (signal.aborted || !this.#deps.mayDeliver() || current === undefined) return;
       const cut = this.#cut.signal;
       const delivered = await receiver.deliver(message, current.lane, cut);
       if (cut.aborted && delivered.kind !== "ok") return;
       const { lane }: StoredLane = current;
       if (delivered.kind === "ok") {
-        figures.delivered(this.#parts.clock.now());
+        figures.delivered(this.#deps.clock.now());
         this.#retryAt.delete(stored.key);
         current = await lanes.keep(current, settledAt(lane, message.place));
         continue;
       }
       const attempts = lane.attempts + 1;
-      figures.failed(delivered.error, this.#parts.clock.now());
+      figures.failed(delivered.error, this.#deps.clock.now());
       if (!delivered.final && attempts < receiver.options.attempts) {
         await this.#fail(current, { message, attempts, error: delivered.error, retryAfter: delivered.retryAfter ?? 0 });
         return;
@@ -191,7 +191,7 @@ export class Courier {
     stored: StoredLane,
     { message, attempts, error, retryAfter }: { message: Message; attempts: number; error: string; retryAfter: number },
   ): Promise<void> {
-    const { clock, lanes, receiver } = this.#parts;
+    const { clock, lanes, receiver } = this.#deps;
     const wait = Math.max(backoff(attempts, receiver.options.retry), retryAfter);
     const failedAt = clock.monotonic();
     if (this.#retryAt.size >= mostHints) this.#retryAt.clear(); // The stored times apply then.
@@ -200,7 +200,7 @@ export class Courier {
   }
 
   async #bury(lane: Lane, message: Message, { attempts, error }: { attempts: number; error: string }): Promise<void> {
-    const { lanes, figures, webhook, clock, log } = this.#parts;
+    const { lanes, figures, webhook, clock, log } = this.#deps;
     const { run, url, headers, tenant } = lane;
     const where = { ...(url && { url }), ...(headers && { headers }), ...(tenant && { tenant }) };
     await lanes.bury({ webhook, run, message, attempts, error, at: clock.now(), ...where });
@@ -212,7 +212,7 @@ export class Courier {
     // Waits a little after the first hint, so that a busy feed does not keep it awake.
     if (ms === 0) ms = 5;
     await new Promise<void>((resolve) => {
-      const stop = this.#parts.clock.after(ms, resolve);
+      const stop = this.#deps.clock.after(ms, resolve);
       this.#wake = () => {
         stop();
         resolve();

@@ -42,10 +42,10 @@ export class RunCursor {
   #tip: string | undefined;
   #steps: (Step & { readonly at: number })[] = [];
 
-  constructor(parts: { journal: Journal; values: KeyValues; clock: Clock }, target: CursorTarget) {
-    this.#journal = parts.journal;
-    this.#values = parts.values;
-    this.#clock = parts.clock;
+  constructor(deps: { journal: Journal; values: KeyValues; clock: Clock }, target: CursorTarget) {
+    this.#journal = deps.journal;
+    this.#values = deps.values;
+    this.#clock = deps.clock;
     this.#target = target;
   }
 

@@ -10,7 +10,7 @@ import { type Inbound, idOf, kindOf, problemWith } from "./verify.ts";
 const op = "hook.take";
 const depth = 64;
 
-export interface InboundParts {
+export interface InboundDeps {
   readonly clock: Clock;
   readonly runs: () => Runs;
   readonly config: Readonly<Record<string, InboundOptions>>;
@@ -19,7 +19,7 @@ export interface InboundParts {
 /** `POST /v1/hooks/NAME`: lets another system start a run. It authenticates by signature, so the route needs no key. */
 export async function mountInbound(
   host: ChannelHost<FastifyInstance>,
-  { clock, runs, config }: InboundParts,
+  { clock, runs, config }: InboundDeps,
 ): Promise<void> {
   if (Object.keys(config).length === 0) return;
   const largest = Math.max(...Object.values(config).map(({ maxBody }) => maxBody));

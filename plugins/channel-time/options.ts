@@ -17,7 +17,7 @@ export const Options = z.strictObject({
 });
 export type Options = z.output<typeof Options>;
 
-/** Checks what the schema cannot: cron expressions, time zones, templates, and names from other parts of the configuration. */
+/** Checks what the schema cannot: cron expressions, time zones, templates, and names from elsewhere in the configuration. */
 export async function problemsIn(options: Options, agents: readonly string[]): Promise<OptionProblem[]> {
   const problems: OptionProblem[] = [];
   const { schedules, webhooks, hooks } = options;

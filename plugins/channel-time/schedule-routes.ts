@@ -21,15 +21,15 @@ export interface ScheduleRoutes {
 }
 
 /** `/v1/schedules`: lists those of the configuration, and creates and removes others. */
-export function mountSchedules(host: ChannelHost<FastifyInstance>, parts: ScheduleRoutes): void {
-  const { scheduler, now } = parts;
+export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: ScheduleRoutes): void {
+  const { scheduler, now } = deps;
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/schedules", { schema: making }, async (request, reply) => {
     host.demand(request, "schedule");
     host.demand(request, "start");
     const caller = host.caller(request);
     host.permit(caller, nameOfAgent(host, request, request.body.agent));
-    const definition = await definitionOf(request.body, { ...parts, caller });
+    const definition = await definitionOf(request.body, { ...deps, caller });
     const taken = (await scheduler.configured()).get(definition.name);
     if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
       throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);

@@ -12,7 +12,7 @@ const mostMissed = 20;
 /** Delay before retrying what could not be stored, ms. */
 const storeAgain = 1_000;
 
-export interface WatchParts {
+export interface WatchDeps {
   readonly runs: () => Runs;
   readonly states: ScheduleStates;
 }
@@ -24,7 +24,7 @@ export interface WatchParts {
  */
 export class ScheduleWatch {
   readonly schedule: Schedule;
-  readonly #parts: WatchParts;
+  readonly #deps: WatchDeps;
   /** Earlier runs that have ended: no need to ask again. */
   readonly #over = new Set<string>();
   readonly #handled = new Set<number>();
@@ -34,9 +34,9 @@ export class ScheduleWatch {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(schedule: Schedule, parts: WatchParts) {
+  constructor(schedule: Schedule, deps: WatchDeps) {
     this.schedule = schedule;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   /** When there is something to do, if the clock continues normally. */
@@ -52,7 +52,7 @@ export class ScheduleWatch {
 
   async look(now: number): Promise<void> {
     const { definition, source, occurrences } = this.schedule;
-    const { states } = this.#parts;
+    const { states } = this.#deps;
     const first = source === "api" ? definition.createdAt - 1 : now;
     const state = this.#state ?? (await states.open(definition, first));
     const window = definition.catchUp + definition.jitter;
@@ -112,7 +112,7 @@ export class ScheduleWatch {
   /** Undefined if it has to be retried. */
   async #start(time: number): Promise<Start | undefined> {
     const { definition } = this.schedule;
-    const runs = this.#parts.runs();
+    const runs = this.#deps.runs();
     try {
       const open = await this.#open(runs, time);
       if (open.length > 0 && definition.overlap === "queue") return undefined;
@@ -135,7 +135,7 @@ export class ScheduleWatch {
 
   /** Runs of earlier times that are still active. */
   async #open(runs: Runs, time: number): Promise<string[]> {
-    const { starts = [] } = (await this.#parts.states.read(this.schedule.definition)) ?? {};
+    const { starts = [] } = (await this.#deps.states.read(this.schedule.definition)) ?? {};
     const earlier = new Set(
       [...this.#unstored, ...starts].flatMap(({ run, time: at }) => (run !== undefined && at < time ? [run] : [])),
     );

@@ -20,7 +20,7 @@ const reloadEvery = 2_000;
 /** Schedules handled concurrently. */
 const together = 8;
 
-export interface SchedulerParts {
+export interface SchedulerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly runs: () => Runs;
@@ -33,7 +33,7 @@ export interface SchedulerParts {
 export class Scheduler {
   readonly stored: StoredSchedules;
   readonly states: ScheduleStates;
-  readonly #parts: SchedulerParts;
+  readonly #deps: SchedulerDeps;
   readonly #watches = new Map<string, ScheduleWatch>();
   #version = -1;
   #reloadedAt = Number.NEGATIVE_INFINITY;
@@ -41,10 +41,10 @@ export class Scheduler {
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(parts: SchedulerParts) {
-    this.#parts = parts;
-    this.stored = new StoredSchedules(parts.values);
-    this.states = new ScheduleStates(parts.values);
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    this.stored = new StoredSchedules(deps.values);
+    this.states = new ScheduleStates(deps.values);
   }
 
   start(): void {
@@ -60,11 +60,11 @@ export class Scheduler {
   /** Schedules of the configuration, by name. */
   async configured(): Promise<Map<string, Schedule>> {
     const found = new Map<string, Schedule>();
-    for (const [name, options] of Object.entries(this.#parts.config)) {
+    for (const [name, options] of Object.entries(this.#deps.config)) {
       if (!options.enabled) continue;
       const bare = fromConfig(name, options, 0);
       // `in` counts from when any replica first saw the schedule.
-      const { since } = await this.states.open(bare, this.#parts.clock.now());
+      const { since } = await this.states.open(bare, this.#deps.clock.now());
       found.set(name, await watched("config", fromConfig(name, options, since)));
     }
     return found;
@@ -72,16 +72,16 @@ export class Scheduler {
 
   #sleep(ms: number): void {
     if (this.#stopped) return;
-    this.#stopTimer = this.#parts.clock.after(ms, () => {
+    this.#stopTimer = this.#deps.clock.after(ms, () => {
       this.#looking = this.#look().catch((thrown: unknown) => {
-        this.#parts.log.warn("schedules could not be looked at; tried again", { error: messageOf(thrown) });
+        this.#deps.log.warn("schedules could not be looked at; tried again", { error: messageOf(thrown) });
         this.#sleep(longestSleep);
       });
     });
   }
 
   async #look(): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     if (clock.monotonic() - this.#reloadedAt >= reloadEvery) await this.#reload();
     const now = clock.now();
     const due = byTurns([...this.#watches.values()].filter((watch) => watch.dueAt(now) <= now));
@@ -95,7 +95,7 @@ export class Scheduler {
   }
 
   async #lookAt(watch: ScheduleWatch): Promise<void> {
-    const { clock, log } = this.#parts;
+    const { clock, log } = this.#deps;
     const { definition, source } = watch.schedule;
     try {
       await watch.look(clock.now());
@@ -119,7 +119,7 @@ export class Scheduler {
   async #reload(): Promise<void> {
     const version = await this.stored.version();
     const isFirst = this.#version === -1;
-    this.#reloadedAt = this.#parts.clock.monotonic();
+    this.#reloadedAt = this.#deps.clock.monotonic();
     if (version === this.#version) return;
     if (isFirst) for (const schedule of (await this.configured()).values()) this.#watch(schedule);
     const there = new Set<string>();
@@ -141,12 +141,12 @@ export class Scheduler {
   }
 
   async #forgetDone({ tenant, name, origin }: StoredSchedule): Promise<void> {
-    const row = origin && (await this.#parts.journal.get(origin.run));
+    const row = origin && (await this.#deps.journal.get(origin.run));
     if (row === undefined || row.state === "done") await this.stored.remove(tenant, name);
   }
 
   #watch(schedule: Schedule): void {
-    const { runs } = this.#parts;
+    const { runs } = this.#deps;
     this.#watches.set(idOf(schedule.definition), new ScheduleWatch(schedule, { runs, states: this.states }));
   }
 }

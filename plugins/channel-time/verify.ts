@@ -37,9 +37,9 @@ interface Scheme {
   readonly expected: readonly string[];
 }
 
-const hex = (secret: string, ...parts: (string | Buffer)[]): string => {
+const hex = (secret: string, ...pieces: (string | Buffer)[]): string => {
   const hmac = createHmac("sha256", secret);
-  for (const part of parts) hmac.update(part);
+  for (const piece of pieces) hmac.update(piece);
   return hmac.digest("hex");
 };
 
@@ -70,12 +70,12 @@ const schemes: Readonly<Record<InboundOptions["from"], (inbound: Inbound, secret
   },
   /** Stripe-Signature: `t=SECONDS,v1=HEX,v1=HEX,v0=…` of `SECONDS.BODY`. */
   stripe: ({ headers, body }, secrets) => {
-    const parts = header(headers, "stripe-signature")
+    const pieces = header(headers, "stripe-signature")
       .split(",")
       .slice(0, 2 * most)
-      .map((part) => part.trim().split("="));
-    const timestamp = parts.find(([key]) => key === "t")?.[1] ?? "";
-    const given = parts.filter(([key]) => key === "v1").map(([, value = ""]) => value);
+      .map((piece) => piece.trim().split("="));
+    const timestamp = pieces.find(([key]) => key === "t")?.[1] ?? "";
+    const given = pieces.filter(([key]) => key === "v1").map(([, value = ""]) => value);
     return { timestamp, given, expected: secrets.map((secret) => hex(secret, `${timestamp}.`, body)) };
   },
   /** X-Slack-Request-Timestamp, X-Slack-Signature: `v0=HEX` of `v0:SECONDS:BODY`. */

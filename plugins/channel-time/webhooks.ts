@@ -24,7 +24,7 @@ const storeEvery = 5_000;
 /** Maximum runs remembered as having lanes. */
 const mostMet = 5_000;
 
-export interface WebhooksParts {
+export interface WebhooksDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly runs: () => Runs;
@@ -39,7 +39,7 @@ export interface WebhooksParts {
 export class Webhooks {
   readonly lanes: Lanes;
   readonly figures = new Map<string, WebhookFigures>();
-  readonly #parts: WebhooksParts;
+  readonly #deps: WebhooksDeps;
   readonly #receivers = new Map<string, Receiver>();
   readonly #couriers = new Map<string, Courier>();
   readonly #lease: Lease;
@@ -49,15 +49,15 @@ export class Webhooks {
   #wake: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: WebhooksParts) {
-    const { values, clock, config, journal, log } = parts;
-    this.#parts = parts;
+  constructor(deps: WebhooksDeps) {
+    const { values, clock, config, journal, log } = deps;
+    this.#deps = deps;
     this.lanes = new Lanes(values);
     this.#lease = new Lease(values, { clock, space });
-    this.#cursor = new RunCursor(parts, { meet: (row) => this.#meet(row), pass: (run) => this.#pass(run) });
+    this.#cursor = new RunCursor(deps, { meet: (row) => this.#meet(row), pass: (run) => this.#pass(run) });
     const mayDeliver = () => this.#lease.held;
     for (const [webhook, options] of Object.entries(config)) {
-      const receiver = new Receiver(options, clock, parts.fetchOf);
+      const receiver = new Receiver(options, clock, deps.fetchOf);
       const figures = new WebhookFigures(values, webhook);
       this.#receivers.set(webhook, receiver);
       this.figures.set(webhook, figures);
@@ -79,7 +79,7 @@ export class Webhooks {
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#parts;
+    const { clock, log } = this.#deps;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
@@ -94,7 +94,7 @@ export class Webhooks {
 
   /** Delivers until told to stop, or until another replica takes over. */
   async #lead(stopping: AbortSignal): Promise<void> {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     const over = new AbortController();
     const signal = AbortSignal.any([stopping, over.signal]);
     this.#met.clear();
@@ -113,7 +113,7 @@ export class Webhooks {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const cursor = this.#cursor;
     await cursor.open();
     let storedAt = clock.monotonic();
@@ -132,12 +132,12 @@ export class Webhooks {
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const waking = new AbortController();
     this.#wake = () => waking.abort();
-    await sleep(this.#parts.clock, ms, AbortSignal.any([signal, waking.signal])).catch(() => {}); // Woken up.
+    await sleep(this.#deps.clock, ms, AbortSignal.any([signal, waking.signal])).catch(() => {}); // Woken up.
   }
 
   /** The feed is fast but lossy; the lanes are durable. */
   async #watch(signal: AbortSignal): Promise<void> {
-    for await (const items of this.#parts.runs().feed({ signal })) {
+    for await (const items of this.#deps.runs().feed({ signal })) {
       for (const item of items) {
         if (!("run" in item) || item.type === "round.started") continue;
         this.#wake();
@@ -149,7 +149,7 @@ export class Webhooks {
 
   async #meet(row: RunRow): Promise<void> {
     if (this.#met.has(row.run)) return;
-    for (const [webhook, options] of Object.entries(this.#parts.config)) {
+    for (const [webhook, options] of Object.entries(this.#deps.config)) {
       const url = urlFor(webhook, options, row);
       if (url === undefined) continue;
       const isOwn = url === options.url ? {} : { url };

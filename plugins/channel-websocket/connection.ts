@@ -14,7 +14,7 @@ import { Verbatim } from "./verbatim.ts";
 /** How long a refused peer may take to close, ms. */
 const closing = 1_000;
 
-export interface Parts {
+export interface Deps {
   readonly host: ChannelHost<FastifyInstance>;
   readonly request: FastifyRequest;
   readonly options: Options;
@@ -35,7 +35,7 @@ interface Following {
  */
 export class Connection {
   readonly #socket: WebSocket;
-  readonly #parts: Parts;
+  readonly #deps: Deps;
   readonly #runs: Runs;
   readonly #following = new Map<string, AbortController>();
   readonly #started = new Set<string>();
@@ -46,27 +46,27 @@ export class Connection {
   #feed: AbortController | undefined;
   #unanswered = 0;
 
-  constructor(socket: WebSocket, parts: Parts) {
+  constructor(socket: WebSocket, deps: Deps) {
     this.#socket = socket;
-    this.#parts = parts;
-    this.#runs = parts.host.runsFor(parts.request);
-    this.#speech = new Speech(parts.options.voice, {
+    this.#deps = deps;
+    this.#runs = deps.host.runsFor(deps.request);
+    this.#speech = new Speech(deps.options.voice, {
       message: (message) => this.#send(message),
       audio: (frame) => this.#sendFrame(frame),
-      warn: (message, fields) => parts.host.log.warn(message, fields),
+      warn: (message, fields) => deps.host.log.warn(message, fields),
     });
-    const { keepAlive, stalled } = parts.host.limits;
+    const { keepAlive, stalled } = deps.host.limits;
     this.#ping = setInterval(() => this.#keepAlive(), keepAlive);
-    const { socket: transport } = parts.request.raw;
+    const { socket: transport } = deps.request.raw;
     this.#stall = new StallWatch(transport, stalled, () => socket.terminate());
     this.#inbox = new Inbox({
       socket,
       transport,
-      slowReader: parts.host.limits.slowReader,
-      rate: parts.options.messagesPerSecond,
+      slowReader: deps.host.limits.slowReader,
+      rate: deps.options.messagesPerSecond,
       arriving: new Arriving({
         transport,
-        account: parts.host.account(parts.request),
+        account: deps.host.account(deps.request),
         refuse: (error) => this.#refuse(error),
       }),
       handle: (text, held) => this.#receive(text, held),
@@ -105,7 +105,7 @@ export class Connection {
       await this.#obey(command, held);
     } catch (thrown) {
       const error = wrap(op, thrown);
-      if (error.code === "internal") this.#parts.host.log.error("a command failed", { error: String(thrown) });
+      if (error.code === "internal") this.#deps.host.log.error("a command failed", { error: String(thrown) });
       this.#send({ type: "stream_error", ...(id === undefined ? {} : { id }), error: publicError(error) });
     }
   }
@@ -167,12 +167,12 @@ export class Connection {
       {
         agent,
         input: typeof input === "string" ? { text: input } : input,
-        onDisconnect: this.#parts.options.onDisconnect,
+        onDisconnect: this.#deps.options.onDisconnect,
         ...(session === undefined ? {} : { session }),
         ...this.#speech.metadata(session, metadata),
         ...(limits === undefined ? {} : { limits }),
         ...callRequest(settings),
-        ...traceHeadersOf(this.#parts.request.headers),
+        ...traceHeadersOf(this.#deps.request.headers),
       },
       { held, ...(key === undefined ? {} : { key }) },
     );
@@ -191,7 +191,7 @@ export class Connection {
   }
 
   #mustHaveRoom(): void {
-    const { subscriptions } = this.#parts.options;
+    const { subscriptions } = this.#deps.options;
     if (this.#following.size < subscriptions) return;
     throw new VenturiError(op, "too_large", `one socket follows at most ${subscriptions} runs; open another`);
   }
@@ -200,7 +200,7 @@ export class Connection {
     const abort = new AbortController();
     this.#following.set(run, abort);
     const projection = as === "events" ? new Verbatim(run, after, id) : new Projection({ after, sentences, id });
-    const beat = setInterval(() => this.#beat(run), this.#parts.host.limits.keepAlive);
+    const beat = setInterval(() => this.#beat(run), this.#deps.host.limits.keepAlive);
     try {
       const options = { after: speech ? 0 : projection.from, signal: abort.signal, channel: "websocket" };
       for await (const batch of this.#runs.follow(run, options)) {
@@ -244,13 +244,13 @@ export class Connection {
   /** Sends a batch in one write, as far as the socket accepts it. Returns whether there was something to send. */
   async #write(batch: readonly RunEvent[], projection: Pick<Projection, "messages">): Promise<boolean> {
     const socket = this.#socket;
-    const { socket: transport } = this.#parts.request.raw;
+    const { socket: transport } = this.#deps.request.raw;
     let wrote = false;
     transport.cork();
     for (const message of projection.messages(batch)) {
       wrote = true;
       if (socket.readyState !== socket.OPEN) break;
-      if (socket.bufferedAmount < this.#parts.host.limits.slowReader) {
+      if (socket.bufferedAmount < this.#deps.host.limits.slowReader) {
         socket.send(message);
         continue;
       }
@@ -278,7 +278,7 @@ export class Connection {
   async #sendFrame(frame: Uint8Array | string): Promise<void> {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount < this.#parts.host.limits.slowReader) return socket.send(frame);
+    if (socket.bufferedAmount < this.#deps.host.limits.slowReader) return socket.send(frame);
     await new Promise<void>((resolve) => socket.send(frame, () => resolve()));
   }
 
@@ -294,7 +294,7 @@ export class Connection {
     this.#feed?.abort();
     const left = [...this.#started];
     for (const abort of this.#following.values()) abort.abort();
-    if (this.#parts.options.onDisconnect === "continue") return;
+    if (this.#deps.options.onDisconnect === "continue") return;
     await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client disconnected")));
   }
 }

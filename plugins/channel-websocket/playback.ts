@@ -1,5 +1,5 @@
 /** One sentence and the time it is heard, if the client plays audio as it arrives. */
-interface Part {
+interface Sentence {
   readonly characters: number;
   /** When playback of it begins; undefined until its first frame is sent. */
   start: number | undefined;
@@ -22,24 +22,24 @@ export interface Heard {
  * when the previous one ends, in real time.
  */
 export class Playback {
-  readonly #parts: Part[] = [];
+  readonly #sentences: Sentence[] = [];
   #end = 0;
 
   begin(text: string): void {
-    this.#parts.push({ characters: text.length, start: undefined, ms: 0, whole: false });
+    this.#sentences.push({ characters: text.length, start: undefined, ms: 0, whole: false });
   }
 
   sent(ms: number, now: number): void {
-    const part = this.#parts.at(-1);
-    if (part === undefined) return;
-    part.start ??= Math.max(now, this.#end);
-    part.ms += ms;
-    this.#end = part.start + part.ms;
+    const sentence = this.#sentences.at(-1);
+    if (sentence === undefined) return;
+    sentence.start ??= Math.max(now, this.#end);
+    sentence.ms += ms;
+    this.#end = sentence.start + sentence.ms;
   }
 
   finish(): void {
-    const part = this.#parts.at(-1);
-    if (part !== undefined) part.whole = true;
+    const sentence = this.#sentences.at(-1);
+    if (sentence !== undefined) sentence.whole = true;
   }
 
   /** At the given time, or after this many ms of audio if the client counted itself. */
@@ -48,17 +48,17 @@ export class Playback {
     let characters = 0;
     let ms = 0;
     let left = playedMs ?? Number.POSITIVE_INFINITY;
-    for (const part of this.#parts) {
-      const byClock = part.start === undefined ? 0 : Math.min(part.ms, Math.max(0, now - part.start));
-      const heard = playedMs === undefined ? byClock : Math.min(part.ms, left);
+    for (const sentence of this.#sentences) {
+      const byClock = sentence.start === undefined ? 0 : Math.min(sentence.ms, Math.max(0, now - sentence.start));
+      const heard = playedMs === undefined ? byClock : Math.min(sentence.ms, left);
       left -= heard;
       ms += heard;
-      if (part.whole && heard >= part.ms) {
+      if (sentence.whole && heard >= sentence.ms) {
         sentences++;
-        characters += part.characters;
+        characters += sentence.characters;
         continue;
       }
-      characters += part.ms === 0 ? 0 : Math.floor((part.characters * heard) / part.ms);
+      characters += sentence.ms === 0 ? 0 : Math.floor((sentence.characters * heard) / sentence.ms);
       break;
     }
     return { sentences, characters, ms: Math.round(ms) };

@@ -38,11 +38,11 @@ export class Speaker {
   /** Everything has been sent. */
   isDone = false;
 
-  constructor(parts: { voice: Voice; outlet: Outlet; run: string; after: number }) {
-    this.#voice = parts.voice;
-    this.#outlet = parts.outlet;
-    this.#run = parts.run;
-    this.#after = parts.after;
+  constructor(deps: { voice: Voice; outlet: Outlet; run: string; after: number }) {
+    this.#voice = deps.voice;
+    this.#outlet = deps.outlet;
+    this.#run = deps.run;
+    this.#after = deps.after;
   }
 
   take(event: RunEvent): void {

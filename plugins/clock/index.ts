@@ -71,13 +71,13 @@ function tell(at: number, zone: string, locale: string) {
 function distance(from: number, to: number) {
   const seconds = Math.trunc((to - from) / 1000);
   const left = Math.abs(seconds);
-  const parts = [
+  const units = [
     `${Math.floor(left / 86_400)} days`,
     `${Math.floor((left % 86_400) / 3_600)} hours`,
     `${Math.floor((left % 3_600) / 60)} minutes`,
     `${left % 60} seconds`,
-  ].filter((part) => !part.startsWith("0 "));
-  return { seconds, human: `${parts.join(", ") || "0 seconds"}${seconds < 0 ? " ago" : ""}` };
+  ].filter((unit) => !unit.startsWith("0 "));
+  return { seconds, human: `${units.join(", ") || "0 seconds"}${seconds < 0 ? " ago" : ""}` };
 }
 
 const dateTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;

@@ -38,9 +38,9 @@ export function momentOf(asUtc: number, zone: string): number {
 function readingOf(at: number, zone: string): number {
   const date = new Date(Math.floor(at / 1000) * 1000);
   if (Number.isNaN(date.getTime())) return Number.NaN;
-  const parts: Record<string, number> = {};
-  for (const part of formatOf(zone).formatToParts(date)) parts[part.type] = Number(part.value);
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  const fields: Record<string, number> = {};
+  for (const field of formatOf(zone).formatToParts(date)) fields[field.type] = Number(field.value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = fields;
   const reading = new Date(0);
   reading.setUTCFullYear(year, month - 1, day); // Date.UTC would map years 0 to 99 to 1900 to 1999.
   reading.setUTCHours(hour, minute, second);

@@ -36,5 +36,5 @@ const sizeOf = async (entry: Entry): Promise<{ size?: number }> => {
 export const clean = (path: string): string =>
   path
     .split("/")
-    .filter((part) => part !== "" && part !== ".")
+    .filter((segment) => segment !== "" && segment !== ".")
     .join("/");

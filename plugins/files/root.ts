@@ -39,22 +39,22 @@ export async function openRoot(options: FilesOptions, base: string): Promise<Roo
   const isDenied = (name: string) => options.deny.some((pattern) => matchesName(pattern, name));
 
   const components = (path: string): string[] => {
-    const parts = split(path);
-    const denied = parts.find(isDenied);
+    const segments = split(path);
+    const denied = segments.find(isDenied);
     if (denied !== undefined) throw refusal(`"${denied}" is not accessible to tools`);
-    return parts;
+    return segments;
   };
 
   const descend = async <Result>(
-    parts: readonly string[],
+    segments: readonly string[],
     step: (folder: Folder, name: string) => Promise<Folder>,
     use: (folder: Folder) => Promise<Result>,
   ): Promise<Result> => {
     const opened: Folder[] = [];
     try {
       let folder = top;
-      for (const part of parts) {
-        folder = await step(folder, part);
+      for (const segment of segments) {
+        folder = await step(folder, segment);
         opened.push(folder);
       }
       return await use(folder);
@@ -64,10 +64,10 @@ export async function openRoot(options: FilesOptions, base: string): Promise<Roo
   };
 
   const parentOf = (path: string): { parents: string[]; name: string } => {
-    const parts = components(path);
-    const name = parts.pop();
+    const segments = components(path);
+    const name = segments.pop();
     if (name === undefined) throw refusal("the path names the root folder, not a file");
-    return { parents: parts, name };
+    return { parents: segments, name };
   };
 
   let last: Promise<unknown> = Promise.resolve();
@@ -97,9 +97,9 @@ function split(path: string): string[] {
   if (path.length > longestPath) throw refusal("the path is too long");
   if (hasControlCharacter(path)) throw refusal("the path has a control character in it");
   if (/^[/~]|^[A-Za-z]:|\\/.test(path)) throw refusal("use a path relative to the root, with / between folders");
-  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw refusal('".." is not allowed; paths start at the root');
-  return parts;
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.includes("..")) throw refusal('".." is not allowed; paths start at the root');
+  return segments;
 }
 
 export async function openFolder(folder: Folder, name: string): Promise<Folder> {

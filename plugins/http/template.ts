@@ -12,7 +12,7 @@ export function fillUrl(template: string, values: Values): string {
   const filled = template.replace(placeholder, (_, name: string) => encodeURIComponent(textOf(values[name], name)));
   const [path = ""] = filled.split(/[?#]/, 1);
   // Dots are not percent-encoded, and "/../" would resolve to another path.
-  if (path.split("/").some((part) => part === "." || part === "..")) {
+  if (path.split("/").some((segment) => segment === "." || segment === "..")) {
     throw new VenturiError("tool.call", "tool_denied", "a parameter may not be a step to another path (. or ..)");
   }
   if (!URL.canParse(filled)) {

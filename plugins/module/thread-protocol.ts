@@ -1,6 +1,6 @@
 import type { ToolContext } from "venturi/plugin";
 
-/** The part of a call's context that can be cloned into the thread; the rest is messages. */
+/** What can be cloned of a call's context into the thread; the rest is messages. */
 export type PlainContext = Pick<
   ToolContext,
   "run" | "round" | "call" | "agent" | "attempt" | "idempotencyKey" | "depth"

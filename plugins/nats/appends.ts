@@ -1,9 +1,9 @@
 import type { Append, Ownership } from "venturi/plugin";
 import { aboutNow } from "./engine-time.ts";
 import { failed } from "./failures.ts";
+import type { Outgoing } from "./fragments.ts";
 import { Item } from "./item.ts";
 import type { Names } from "./names.ts";
-import type { Outgoing } from "./parts.ts";
 import type { Records } from "./records.ts";
 import { standingText, type Tail } from "./standing.ts";
 import { batchLimit, pause, type Store } from "./store.ts";

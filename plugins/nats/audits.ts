@@ -26,12 +26,12 @@ export async function listAudits(
   const found: AuditRecord[] = [];
   for (let width = 2 * limit; before > 1 && found.length <= limit; width *= 4) {
     const seq = Math.max(1, before - width);
-    const part: AuditRecord[] = [];
+    const batch: AuditRecord[] = [];
     for await (const stored of store.scan(op, names.audits, { filter, seq, upTo: last?.seq ?? 0 })) {
       if (stored.seq >= before) break;
-      part.push(recordOf(stored));
+      batch.push(recordOf(stored));
     }
-    found.push(...part.reverse());
+    found.push(...batch.reverse());
     before = seq;
   }
   const records = found.slice(0, limit);

@@ -1,7 +1,7 @@
 import type { BlobStore } from "venturi/plugin";
 import { failed } from "./failures.ts";
+import { isFragment, type Write } from "./fragments.ts";
 import { type Names, untoken } from "./names.ts";
-import { isPart, type Write } from "./parts.ts";
 import { fence } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
 import { bytesOf, empty, type Stored } from "./stored.ts";
@@ -68,7 +68,7 @@ export class Blobs implements BlobStore {
     const { store, names } = this.#options;
     const filter = names.blob("d", hash);
     const last = await store.last(op, names.wires, filter);
-    if (!last || !isPart(last)) return last?.data;
+    if (!last || !isFragment(last)) return last?.data;
     let bytes: Uint8Array | undefined;
     const range = { filter, seq: 1, upTo: last.seq };
     for await (const whole of store.scan(op, names.wires, range)) bytes = whole.data;

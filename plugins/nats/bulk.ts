@@ -71,8 +71,8 @@ export async function readBulk(
 
 /** Parses the reply subject: `$JS.ACK.[domain.account.]stream.consumer.delivered.seq.order.time.pending[.random]`. */
 function placeOf(reply: string): { seq: number; order: number; time: number; pending: number } {
-  const parts = reply.split(".");
-  const at = parts.length === 9 ? 5 : 7;
-  const time = Number((parts[at + 2] ?? "").slice(0, -3)) / 1_000; // Nanoseconds, more than a number can hold.
-  return { seq: Number(parts[at]), order: Number(parts[at + 1]), time, pending: Number(parts[at + 3]) };
+  const tokens = reply.split(".");
+  const at = tokens.length === 9 ? 5 : 7;
+  const time = Number((tokens[at + 2] ?? "").slice(0, -3)) / 1_000; // Nanoseconds, more than a number can hold.
+  return { seq: Number(tokens[at]), order: Number(tokens[at + 1]), time, pending: Number(tokens[at + 3]) };
 }

@@ -1,6 +1,6 @@
+import { cut } from "./fragments.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
-import { cut } from "./parts.ts";
 import { fence } from "./standing.ts";
 import { batchLimit, type Store } from "./store.ts";
 import { bytesOf, type Stored } from "./stored.ts";
@@ -30,23 +30,24 @@ export async function readCheckpoint(
   const first = await store.last(op, names.index, names.checkpoint(shard, 0));
   if (!first) return undefined;
   const count = Number(first.header("P")?.split("/")[1] ?? 1);
-  const subjects = Array.from({ length: count }, (_, part) => names.checkpoint(shard, part));
-  const parts = count === 1 ? [first] : await store.lastOfEach(op, names.index, { subjects, atLeast: first.seq });
-  const checkpoint = parse(parts, count);
+  const subjects = Array.from({ length: count }, (_, fragment) => names.checkpoint(shard, fragment));
+  const fragments = count === 1 ? [first] : await store.lastOfEach(op, names.index, { subjects, atLeast: first.seq });
+  const checkpoint = parse(fragments, count);
   return checkpoint && (await fits(op, { store, stream: names.stream(shard), checkpoint })) ? checkpoint : undefined;
 }
 
-function parse(parts: readonly Stored[], count: number): Checkpoint | undefined {
-  // Another checkpoint may have been written in between: its parts have another sequence.
-  const [one] = parts;
-  if (!one || parts.length !== count || parts.some((part) => part.header("S") !== one.header("S"))) return undefined;
-  const ordered = parts.toSorted((left, right) => partOf(left) - partOf(right));
+function parse(fragments: readonly Stored[], count: number): Checkpoint | undefined {
+  // Another checkpoint may have been written in between: its fragments have another sequence.
+  const [one] = fragments;
+  if (!one || fragments.length !== count || fragments.some((fragment) => fragment.header("S") !== one.header("S")))
+    return undefined;
+  const ordered = fragments.toSorted((left, right) => placeOf(left) - placeOf(right));
   const text = Buffer.concat(ordered.map(({ data }) => data)).toString();
   const [seq = 0, time = 0] = (one.header("S") ?? "").split(" ").map(Number);
   return { seq, time, created: one.header("C"), runs: JSON.parse(text) as Known[] }; // Written from one.
 }
 
-const partOf = (stored: Stored): number => Number(stored.header("P")?.split("/")[0] ?? 1);
+const placeOf = (stored: Stored): number => Number(stored.header("P")?.split("/")[0] ?? 1);
 
 async function fits(
   op: string,
@@ -79,9 +80,9 @@ export async function writeCheckpoint(
     headers: `S: ${checkpoint.seq} ${checkpoint.time}\r\nC: ${checkpoint.created}\r\n`,
     data: bytesOf(JSON.stringify(checkpoint.runs)),
   };
-  const messages = cut(write, store.link.maxPayload).map((message, part) => ({
+  const messages = cut(write, store.link.maxPayload).map((message, fragment) => ({
     ...message,
-    subject: names.checkpoint(shard, part),
+    subject: names.checkpoint(shard, fragment),
   }));
   if (messages.length <= batchLimit) await store.send(op, messages);
 }

@@ -9,11 +9,11 @@ const patience = 2_000;
  * request 7458).
  */
 export function checkVersion(op: string, server: string, version: string): void {
-  const parts = version.split(/[.-]/).map((part) => Number.parseInt(part, 10));
+  const numbers = version.split(/[.-]/).map((number) => Number.parseInt(number, 10));
   for (const [index, least] of oldest.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > least) return;
-    if (part < least || Number.isNaN(part))
+    const number = numbers[index] ?? 0;
+    if (number > least) return;
+    if (number < least || Number.isNaN(number))
       throw unusable(op, `${server} is nats-server ${version}; ${oldest.join(".")} or newer is needed`);
   }
 }

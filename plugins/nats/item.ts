@@ -1,8 +1,8 @@
 import { outcomeOf, questionsOpened } from "venturi/internal";
 import { type Append, encodeEvent, isTerminal } from "venturi/plugin";
+import type { Write } from "./fragments.ts";
 import { usageWrite } from "./money.ts";
 import { blockOf, type Kind, type Names } from "./names.ts";
-import type { Write } from "./parts.ts";
 import { fence, type Standing, standingText, type Tail } from "./standing.ts";
 import { bytesOf, empty } from "./stored.ts";
 

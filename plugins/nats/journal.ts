@@ -197,7 +197,7 @@ export class NatsJournal implements Journal {
   async get(run: string): Promise<RunRow | undefined> {
     const op = "journal.get";
     await this.#usable(op);
-    return rowFor(op, this.#parts, run);
+    return rowFor(op, this.#deps, run);
   }
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
@@ -206,12 +206,12 @@ export class NatsJournal implements Journal {
     await this.#usable(op);
     if (!asksOpen(query)) await this.#feed.history(op);
     await this.#feed.caughtUp(5_000);
-    return list(this.#parts, query);
+    return list(this.#deps, query);
   }
 
   async restore(recording: Recording): Promise<void> {
     await this.#usable("journal.restore");
-    await restore({ ...this.#parts, sessions: this.#sessions }, recording);
+    await restore({ ...this.#deps, sessions: this.#sessions }, recording);
     this.#hints.note({ work: recording.state === "ready", events: [recording.run] });
     this.#hints.tellEvents([recording.run]);
   }
@@ -223,31 +223,31 @@ export class NatsJournal implements Journal {
     await this.#feed.caughtUp(5_000);
     const pruned = (run: string) => this.#hints.tellPruned(run);
     return prune(
-      { ...this.#parts, sessions: this.#sessions, callers: this.#callers, blobs: this.blobs, pruned },
+      { ...this.#deps, sessions: this.#sessions, callers: this.#callers, blobs: this.blobs, pruned },
       options,
     );
   }
 
   async audit(entry: AuditEntry): Promise<void> {
     await this.#usable("journal.audit");
-    await addAudit(this.#parts, entry);
+    await addAudit(this.#deps, entry);
   }
 
   async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
     await this.#usable("journal.audit");
-    return listAudits(this.#parts, query);
+    return listAudits(this.#deps, query);
   }
 
   async keepWire(run: string, wire: KeptWire): Promise<void> {
     const op = "journal.keepWire";
     await this.#usable(op);
-    await keepWire(op, this.#parts, { run, wire });
+    await keepWire(op, this.#deps, { run, wire });
   }
 
   async wire(run: string): Promise<KeptWire[]> {
     const op = "journal.wire";
     await this.#usable(op);
-    return joinWires(await readWires(op, this.#parts, run));
+    return joinWires(await readWires(op, this.#deps, run));
   }
 
   async usage(query: UsageQuery): Promise<UsageRow[]> {
@@ -279,7 +279,7 @@ export class NatsJournal implements Journal {
     await this.#store.link.close();
   }
 
-  get #parts() {
+  get #deps() {
     return { store: this.#store, names: this.#names, view: this.#view, tails: this.#tails };
   }
 

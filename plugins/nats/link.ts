@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { VenturiError } from "venturi/plugin";
 import { explain } from "./failures.ts";
-import type { Outgoing } from "./parts.ts";
+import type { Outgoing } from "./fragments.ts";
 import { type Ack, ackOf, bytesOf } from "./stored.ts";
 
 export interface LinkOptions {
@@ -264,6 +264,6 @@ export class Link {
   }
 }
 
-/** nats.js only calls `encode` on the headers of a publish, and building its own is the most expensive part. */
+/** nats.js only calls `encode` on the headers of a publish, and building its own is what costs most. */
 const rawHeaders = (lines: string): MsgHdrs =>
   ({ encode: () => bytesOf(`NATS/1.0\r\n${lines}\r\n`) }) as unknown as MsgHdrs;

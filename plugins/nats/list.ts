@@ -1,9 +1,9 @@
 import { asksDigests, noDigests, shadowTenant } from "venturi/internal";
 import type { ListQuery, RunRow } from "venturi/plugin";
 import { cursorOf } from "./catalog.ts";
+import { isFragment } from "./fragments.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
-import { isPart } from "./parts.ts";
 import { askedOf, readRequest, rowOf } from "./requests.ts";
 import { lastLimit, type Store } from "./store.ts";
 import type { Tails } from "./tails.ts";
@@ -75,16 +75,16 @@ async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<str
   const byShard = [...Map.groupBy(ended, ({ shard }) => shard)];
   const asked = byShard.map(async ([shard, group]) => {
     for (let at = 0; at < group.length; at += lastLimit) {
-      const part = new Map(group.slice(at, at + lastLimit).map((known) => [names.run(known.run, "q"), known]));
-      const request = { subjects: [...part.keys()], atLeast: view.applied(shard) };
+      const batch = new Map(group.slice(at, at + lastLimit).map((known) => [names.run(known.run, "q"), known]));
+      const request = { subjects: [...batch.keys()], atLeast: view.applied(shard) };
       for (const stored of await store.lastOfEach(op, names.stream(shard), request)) {
-        const known = part.get(stored.subject);
+        const known = batch.get(stored.subject);
         if (!known) continue;
-        if (isPart(stored)) others.push(known);
+        if (isFragment(stored)) others.push(known);
         else rows.set(known.run, rowOf(known.run, askedOf(stored), known));
-        part.delete(stored.subject);
+        batch.delete(stored.subject);
       }
-      for (const { run } of part.values()) view.forget(run); // Pruned by another process.
+      for (const { run } of batch.values()) view.forget(run); // Pruned by another process.
     }
   });
   await Promise.all(asked);

@@ -1,8 +1,8 @@
 import type { Msg, Subscription } from "@nats-io/transport-node";
 import type { RunEvent } from "venturi/plugin";
+import { Joiner } from "./fragments.ts";
 import type { Link } from "./link.ts";
 import type { Names } from "./names.ts";
-import { Joiner } from "./parts.ts";
 import { eventsIn, type Record } from "./records.ts";
 import { standingOf } from "./standing.ts";
 import { type Stored, textOf } from "./stored.ts";

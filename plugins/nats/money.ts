@@ -17,8 +17,8 @@ import type {
   UsageRow,
 } from "venturi/plugin";
 import { failed } from "./failures.ts";
+import type { Write } from "./fragments.ts";
 import type { Names } from "./names.ts";
-import type { Write } from "./parts.ts";
 import { pause, type Store } from "./store.ts";
 import { bytesOf, textOf } from "./stored.ts";
 import type { Tails } from "./tails.ts";

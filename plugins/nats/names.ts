@@ -70,8 +70,8 @@ export class Names {
   worker(worker: string): string {
     return `v.${this.space}.i.w.${token(worker)}`;
   }
-  checkpoint(shard: number, part: number | "*"): string {
-    return `v.${this.space}.i.v.${shard}.${part}`;
+  checkpoint(shard: number, fragment: number | "*"): string {
+    return `v.${this.space}.i.v.${shard}.${fragment}`;
   }
   value(space: string, key: string): string {
     // Always base64, since a key may be anything, even "*".
@@ -96,10 +96,10 @@ export class Names {
   blobUser(hash: string, run: string): string {
     return `v.${this.space}.b.r.${hash}.${run === "*" ? run : token(run)}`;
   }
-  /** Absent parts: `*` in a filter, `-` when written. */
+  /** Absent tokens: `*` in a filter, `-` when written. */
   audit({ tenant, action, run }: Audited, absent: "*" | "-"): string {
-    const parts = [tenant, action, run].map((part) => (part === undefined ? absent : `_${token(part)}`));
-    return `v.${this.space}.a.${parts.join(".")}`;
+    const tokens = [tenant, action, run].map((each) => (each === undefined ? absent : `_${token(each)}`));
+    return `v.${this.space}.a.${tokens.join(".")}`;
   }
   get hints(): string {
     return `v.${this.space}.h`;

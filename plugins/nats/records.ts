@@ -1,7 +1,7 @@
 import { storedEvents } from "venturi/internal";
 import type { Cursor, RunEvent } from "venturi/plugin";
+import { isFragment } from "./fragments.ts";
 import { blockOf, type Names, runOf } from "./names.ts";
-import { isPart } from "./parts.ts";
 import { standingOf } from "./standing.ts";
 import { lastLimit, type Store } from "./store.ts";
 import { textOf } from "./stored.ts";
@@ -81,7 +81,7 @@ export class Records {
       const { first, head, epoch } = standingOf(message.header("V") ?? "");
       const before = found.get(run);
       if (before && (head < before.head || (head === before.head && before.last))) continue;
-      const whole = first > 0 && !isPart(message);
+      const whole = first > 0 && !isFragment(message);
       found.set(run, { head, ...(whole && { last: { first, head, epoch, body: textOf(message.data) } }) });
     }
   }
@@ -96,7 +96,7 @@ export class Records {
     for (let block = blockOf(wanted); block > 0; block--) {
       const subject = this.#names.run(run, `e${block}`);
       const message = await this.#store.next(op, stream, { subject, seq: 1 });
-      // Past the wanted event: the earlier part of the block came with a state change.
+      // Past the wanted event: the beginning of the block came with a state change.
       if (message && standingOf(message.header("V") ?? "").first <= wanted) return message.seq;
     }
     return 1;

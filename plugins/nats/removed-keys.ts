@@ -3,7 +3,7 @@ import type { Names } from "./names.ts";
 import type { Store } from "./store.ts";
 import { bytesOf, empty, type Stored, textOf } from "./stored.ts";
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly names: Names;
 }
@@ -15,7 +15,7 @@ export const isTombstone = (key: Stored): boolean => key.header(removed) !== und
 /** Whether the run was removed, by its key. */
 export async function isRemoved(
   op: string,
-  { store, names }: Parts,
+  { store, names }: Deps,
   { subject, run }: { subject: string; run: string },
 ): Promise<boolean> {
   const key = await store.last(op, names.index, subject);
@@ -25,7 +25,7 @@ export async function isRemoved(
 /** Called before the run is removed. A note next to the key tells `forgetKeys` where it is, since there may be millions of keys. */
 export async function rememberKey(
   op: string,
-  { store, names }: Parts,
+  { store, names }: Deps,
   { run, tenant, key }: { run: string; tenant: string; key: string },
 ): Promise<void> {
   const subject = names.key(tenant, key);
@@ -36,7 +36,7 @@ export async function rememberKey(
 }
 
 /** Removes keys of runs that were removed long ago. Messages are ordered by time, so it stops at the first one to keep. */
-export async function forgetKeys(op: string, { store, names }: Parts, now: number): Promise<void> {
+export async function forgetKeys(op: string, { store, names }: Deps, now: number): Promise<void> {
   const filter = names.removedKey("*");
   const last = await store.last(op, names.index, filter);
   const purge = (subject: string, seq: number) =>

@@ -1,8 +1,8 @@
 import { listedRequest } from "venturi/internal";
 import type { RunRow } from "venturi/plugin";
+import { isFragment } from "./fragments.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
-import { isPart } from "./parts.ts";
 import { type Origin, originOf, type Tail } from "./standing.ts";
 import type { Store } from "./store.ts";
 import { type Stored, textOf } from "./stored.ts";
@@ -25,7 +25,7 @@ export async function readRequest(
   const stream = names.streamOf(run);
   const subject = names.run(run, "q");
   const last = await store.last(op, stream, subject);
-  if (!last || !isPart(last)) return last && askedOf(last);
+  if (!last || !isFragment(last)) return last && askedOf(last);
   for await (const whole of store.scan(op, stream, { filter: subject, seq: 1, upTo: last.seq })) return askedOf(whole);
   return undefined;
 }

@@ -3,8 +3,8 @@ import { outcomeOf, questionsOpened } from "venturi/internal";
 import { encodeEvent, isTerminal, type Recording, type RunEvent } from "venturi/plugin";
 import { taken } from "./enqueue.ts";
 import { failed } from "./failures.ts";
+import type { Write } from "./fragments.ts";
 import { blockOf, type Names } from "./names.ts";
-import type { Write } from "./parts.ts";
 import { type Asked, readRequest } from "./requests.ts";
 import { busy, type Sessions } from "./sessions.ts";
 import { signalHeader } from "./signals.ts";
@@ -80,12 +80,12 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
     writes.push({ subject: names.run(run, "s"), headers, data: bytesOf(JSON.stringify(body)) });
   }
   const blocks = [...Map.groupBy(events, ({ seq }) => blockOf(seq)).entries()];
-  for (const [block, part] of blocks) {
+  for (const [block, events] of blocks) {
     const isLast = block === blocks.at(-1)?.[0];
-    const asking = standing.asking + questionsOpened(part);
-    standing = { ...standing, asking, head: part.at(-1)?.seq ?? 0, state: isLast ? ending : "waiting" };
-    const headers = `V: ${standingText(standing, { first: part[0]?.seq ?? 0, claim: false })}\r\n`;
-    const data = bytesOf(textOf(part));
+    const asking = standing.asking + questionsOpened(events);
+    standing = { ...standing, asking, head: events.at(-1)?.seq ?? 0, state: isLast ? ending : "waiting" };
+    const headers = `V: ${standingText(standing, { first: events[0]?.seq ?? 0, claim: false })}\r\n`;
+    const data = bytesOf(textOf(events));
     writes.push({ subject: names.run(run, isLast ? "x" : `e${block}`), headers, data });
   }
   return { writes, done };

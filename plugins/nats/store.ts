@@ -1,7 +1,7 @@
 import type { Msg } from "@nats-io/transport-node";
 import { failed, tooLarge } from "./failures.ts";
+import { cut, Joiner, type Outgoing, type Write } from "./fragments.ts";
 import type { Link } from "./link.ts";
-import { cut, Joiner, type Outgoing, type Write } from "./parts.ts";
 import { type Ack, type LeaderMessage, type Stored, storedByLeader, storedByReplica } from "./stored.ts";
 
 /** Maximum messages in an atomic batch. */

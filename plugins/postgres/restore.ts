@@ -33,8 +33,8 @@ export async function restore(
   ]);
   if (!added) return false;
   for (let base = 0; base < events.length; base += recordSize) {
-    const part = events.slice(base, base + recordSize);
-    await ask(sql.restoreRecord, [added.id, base + 1, base + part.length, part.map(encodeEvent).join("\n")]);
+    const slice = events.slice(base, base + recordSize);
+    await ask(sql.restoreRecord, [added.id, base + 1, base + slice.length, slice.map(encodeEvent).join("\n")]);
   }
   if (signals.length > 0) {
     const columns = [signals.map(({ id }) => id), signals.map(({ kind }) => kind), signals.map(toBody)];

@@ -16,7 +16,7 @@ import type { ShellOptions } from "./options.ts";
 export async function findBubblewrap(options: ShellOptions, jail: Jail, log: Log): Promise<Sandbox> {
   const program = await findProgram("bwrap", options.path, jail.root);
   const { stdout: help } = await promisify(execFile)(program, ["--help"], { timeout: 5_000 });
-  const fixed = await fixedPart(options, help.includes("--size "));
+  const fixed = await fixedArguments(options, help.includes("--size "));
   const noNamespaces = help.includes("--disable-userns") ? ["--disable-userns"] : [];
   // The masked /proc of a container or hardened unit prevents mounting another one, and so does a limit on namespaces.
   const shell = shells.find((file) => existsSync(file)) ?? "/bin/sh";
@@ -101,7 +101,7 @@ const networkFiles = ["/etc/resolv.conf", "/etc/hosts", "/etc/ssl", "/etc/ca-cer
 /** Size of each in-memory folder: /tmp and /dev/shm. */
 const scratch = 256 * 1_048_576;
 
-async function fixedPart(options: ShellOptions, knowsSize: boolean): Promise<string[]> {
+async function fixedArguments(options: ShellOptions, knowsSize: boolean): Promise<string[]> {
   const size = knowsSize ? ["--size", String(scratch)] : [];
   const folders = await Promise.all(systemFolders.map(systemFolder));
   return [

@@ -18,7 +18,7 @@ import { openaiResponses } from "./wires/openai-responses.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface Parts {
+export interface Deps {
   readonly simulation: Simulation;
   readonly requests: RequestLog;
   readonly listener: Listener;
@@ -29,11 +29,11 @@ const wires: readonly Wire[] = [openai, openaiResponses, anthropic, gemini, olla
 const maxBody = 64 * 1024 * 1024;
 
 /** Serves requests. Errors are reported to the client only. */
-export function handlerOf(parts: Parts): Handler {
+export function handlerOf(deps: Deps): Handler {
   return (request, response) => {
     const ending = { byServer: false };
-    const entry = parts.requests.open(request, response, () => ending.byServer || parts.listener.closed);
-    const served = { ...parts, request, response, entry, ending };
+    const entry = deps.requests.open(request, response, () => ending.byServer || deps.listener.closed);
+    const served = { ...deps, request, response, entry, ending };
     serve(served).catch((thrown: unknown) => {
       const failure = { status: VenturiError.isInstance(thrown) ? thrown.status : 400, message: messageOf(thrown) };
       if (response.headersSent) return response.destroy();
@@ -43,7 +43,7 @@ export function handlerOf(parts: Parts): Handler {
   };
 }
 
-interface Served extends Parts {
+interface Served extends Deps {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly entry: SimulatedRequest;
@@ -93,14 +93,14 @@ function routed(url: URL): { wire: Wire; route: Route } | undefined {
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const part of request) {
-    parts.push(part);
-    size += part.length;
+  for await (const chunk of request) {
+    chunks.push(chunk);
+    size += chunk.length;
     if (size > maxBody) throw new VenturiError("simulator.read", "too_large", `the body is over ${maxBody} bytes`);
   }
-  return Buffer.concat(parts).toString();
+  return Buffer.concat(chunks).toString();
 }
 
 interface Task {

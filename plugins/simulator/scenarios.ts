@@ -61,8 +61,8 @@ function fits({ name, match }: Scenario, prompt: Prompt): boolean {
 
 function globFits(glob: string, name: string): boolean {
   if (name.length > longestName) return false;
-  const parts = glob.split("*").map((part) => part.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, "s").test(name);
+  const literals = glob.split("*").map((literal) => literal.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&"));
+  return new RegExp(`^${literals.join(".*")}$`, "s").test(name);
 }
 
 function played(turn: ScenarioTurn, prompt: Prompt, id: string): Turn {
@@ -94,10 +94,10 @@ function filled(text: string, prompt: Prompt): string {
 function calls(turn: ScenarioTurn, id: string): Piece[] {
   const each = turn.calls.map((call, index): Piece[] => {
     const text = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
-    const parts = Array.isArray(call.fragments) ? call.fragments : fragmentsOf(text, call.fragments ?? 8);
+    const fragments = Array.isArray(call.fragments) ? call.fragments : fragmentsOf(text, call.fragments ?? 8);
     return [
       { type: "call", index, id: call.id ?? `call_${id.slice(0, 16)}_${index}`, name: call.name },
-      ...parts.map((part): Piece => ({ type: "arguments", index, text: part })),
+      ...fragments.map((fragment): Piece => ({ type: "arguments", index, text: fragment })),
     ];
   });
   return turn.interleave ? interleaved(each) : each.flat();

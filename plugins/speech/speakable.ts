@@ -1,6 +1,6 @@
 const code = /^\s*(?:```|~~~)/;
 
-/** The speakable part of a sentence: no code, no Markdown, URLs by host. */
+/** What can be spoken of a sentence: no code, no Markdown, URLs by host. */
 export function speakable(sentence: string): string {
   if (code.test(sentence)) return "";
   const words = sentence

@@ -45,10 +45,10 @@ import {
   type WorkerRow,
 } from "venturi/plugin";
 import { Blobs } from "./blobs.ts";
+import { type Deps, real } from "./deps.ts";
 import { Grouped } from "./grouped.ts";
 import { keyValues } from "./key-values.ts";
 import { listPage } from "./list.ts";
-import { type Parts, real } from "./parts.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { prune } from "./prune.ts";
 import { toAuditRow, toColumns, toDigestRow, toEnqueueRow, toRestoreRow } from "./rows.ts";
@@ -76,7 +76,7 @@ export class SqliteJournal implements Journal {
   readonly blobs: BlobStore;
   readonly keyValues: KeyValues;
 
-  constructor(options: ThreadOptions, log: Log = silentLog, { connect, fresh, flush }: Parts = real) {
+  constructor(options: ThreadOptions, log: Log = silentLog, { connect, fresh, flush }: Deps = real) {
     this.lease = options.lease;
     this.#log = log;
     this.#fresh = fresh;

@@ -93,8 +93,8 @@ export function toRestoreRow(recording: Recording, search: "text" | "none"): Res
 function recordsOf(events: readonly RunEvent[]): RestoreRow["records"] {
   const records: { first: number; last: number; body: string }[] = [];
   for (let base = 0; base < events.length; base += recordSize) {
-    const part = events.slice(base, base + recordSize);
-    records.push({ first: base + 1, last: base + part.length, body: part.map(encodeEvent).join("\n") });
+    const slice = events.slice(base, base + recordSize);
+    records.push({ first: base + 1, last: base + slice.length, body: slice.map(encodeEvent).join("\n") });
   }
   return records;
 }

@@ -1,5 +1,5 @@
 import { textMessage } from "../core/model/messages.ts";
-import type { PendingCall } from "../core/run/event-parts.ts";
+import type { PendingCall } from "../core/run/event-fields.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
 import type { LimitReached } from "./run/limit-reached.ts";
 import { limitOnCalls, noMoreRounds, tokenLimit } from "./run/limits.ts";
@@ -60,7 +60,7 @@ function limitOnRounds(
 
 /** The ending with this text as the answer; undefined when the model must retry to fit the schema. */
 function answer(run: RunContext, finish: string, text: string): Ending | undefined {
-  const asked = run.parts.request.output;
+  const asked = run.deps.request.output;
   const schema = asked === undefined ? run.agent.output : asked.schema;
   if (schema === undefined) return { finish };
   const parsed = structured(text, schema, asked === undefined ? run.agent.outputSchema : undefined);

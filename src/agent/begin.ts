@@ -7,7 +7,7 @@ import { listedOf } from "./run/skills.ts";
 
 /** Writes the run's first event, or `run.resumed` when this worker takes it over. `crash`: how the previous owner's process ended. */
 export async function begin(run: RunContext, crash: Crash | undefined): Promise<void> {
-  const { request } = run.parts;
+  const { request } = run.deps;
   if (run.state.started) return await resume(run, crash);
   let asked = request;
   let denied: unknown;
@@ -47,7 +47,7 @@ function tellGuarded(run: RunContext, verdicts: readonly GuardVerdict[] = []): v
 }
 
 async function resume(run: RunContext, crash: Crash | undefined): Promise<void> {
-  const { history, clock, log, runLog } = run.parts;
+  const { history, clock, log, runLog } = run.deps;
   const { epoch, worker } = runLog.ownership;
   const idleMs = Math.max(0, clock.now() - (history.at(-1)?.at ?? clock.now()));
   log.info("run resumed", { run: run.run, agent: run.agent.name, epoch, worker, events: history.length, idleMs });
@@ -62,7 +62,7 @@ async function resume(run: RunContext, crash: Crash | undefined): Promise<void> 
 }
 
 function noteRevision(run: RunContext): void {
-  const { agent, request } = run.parts;
+  const { agent, request } = run.deps;
   const before = run.state.revision ?? request.revision;
   if (before === undefined || before === agent.revision) return;
   run.emit({ type: "agent.revised", agent: agent.name, revision: agent.revision });

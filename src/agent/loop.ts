@@ -73,14 +73,14 @@ export class Loop {
 
   /** Reports how the process of the run's previous owner ended, and until when it was working. */
   #noteCrash(crash: Crash): void {
-    if (crash.epoch === this.#run.parts.runLog.ownership.epoch - 1) this.#crash = crash;
+    if (crash.epoch === this.#run.deps.runLog.ownership.epoch - 1) this.#crash = crash;
   }
 
   /** A shutdown does not fail a run that only waits for approval: it is parked, or released if it cannot be parked. */
   interrupt(reason: VenturiError): void {
     const waits = reason.code === "shutting_down" && this.#onlyAsking;
     if (!waits || this.#run.signal.aborted) return this.#run.abort(reason);
-    if (this.#run.parts.parkAfter === undefined || !this.#parking.park()) this.release(reason);
+    if (this.#run.deps.parkAfter === undefined || !this.#parking.park()) this.release(reason);
   }
 
   release(reason: VenturiError): void {
@@ -108,11 +108,11 @@ export class Loop {
   }
 
   async run(): Promise<void> {
-    const { runLog } = this.#run.parts;
+    const { runLog } = this.#run.deps;
     let failure: VenturiError | undefined;
     try {
       await begin(this.#run, this.#crash);
-      const ending = this.#run.parts.request.remember ? { finish: "stop" } : await this.#rounds();
+      const ending = this.#run.deps.request.remember ? { finish: "stop" } : await this.#rounds();
       await this.#run.hooks.afterRun({ finish: ending.finish, output: this.#run.state.output });
       writeFinished(this.#run, ending);
     } catch (thrown) {
@@ -151,10 +151,10 @@ export class Loop {
 
   /** Pauses between rounds, where no work is lost. A paused run is parked; its next owner checks here whether it may continue. */
   async #pauseIfAsked(): Promise<void> {
-    const { state, parts } = this.#run;
+    const { state, deps } = this.#run;
     // A request that arrives while a step is being stored counts as seen, so handle it here: parked without it, the run would never be
     // woken.
-    if ((parts.agentPause?.() !== undefined) !== state.agentPaused) await this.#pauseWithAgent();
+    if ((deps.agentPause?.() !== undefined) !== state.agentPaused) await this.#pauseWithAgent();
     for (let request = this.#pauseRequest; request !== undefined; request = this.#pauseRequest) {
       this.#pauseRequest = undefined;
       const { paused, reason, ...said } = request;
@@ -171,10 +171,10 @@ export class Loop {
   }
 
   async #pauseWithAgent(): Promise<void> {
-    const { state, parts } = this.#run;
-    const pause = parts.agentPause?.();
+    const { state, deps } = this.#run;
+    const pause = deps.agentPause?.();
     if ((pause !== undefined) === state.agentPaused) return;
-    const { agent } = parts.request;
+    const { agent } = deps.request;
     if (pause === undefined) await this.#run.step({ type: "run.continued", agent });
     else {
       const { by, reason } = pause;

@@ -31,7 +31,7 @@ export class Parking {
 
   /** Delayed, so that a quick answer finds the run still in memory. */
   onlyAsking(only: boolean): void {
-    const { parkAfter, clock } = this.#run.parts;
+    const { parkAfter, clock } = this.#run.deps;
     if (parkAfter === undefined) return;
     if (!only) return this.stop();
     this.#stopTimer ??= clock.after(parkAfter, () => this.park());
@@ -64,7 +64,7 @@ export class Parking {
 
   /** `deadline`: when the first open question times out. */
   async leave(deadline: number | undefined): Promise<void> {
-    const { clock, runLog, log } = this.#run.parts;
+    const { clock, runLog, log } = this.#run.deps;
     // The run's time limit is paused while waiting for approval.
     const wakeAfter = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
     await runLog.park(this.#seenSignals, wakeAfter);

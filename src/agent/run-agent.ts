@@ -2,7 +2,7 @@ import { messageOf, wrap } from "../core/errors/errors.ts";
 import type { SignalFeed } from "../core/journal/run-log.ts";
 import { Loop } from "./loop.ts";
 import { watchTime } from "./run/limits.ts";
-import { RunContext, type RunParts } from "./run/run-context.ts";
+import { RunContext, type RunDeps } from "./run/run-context.ts";
 
 export interface Stops {
   /** Signals sent to the run: cancel, approve, message. */
@@ -17,14 +17,14 @@ export interface Stops {
  * Executes a run from its last event to its terminal event. Writes exactly one terminal event, whatever happens, unless the run
  * is released; rejects only when the journal cannot store that event.
  */
-export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
-  const run = new RunContext(parts);
+export async function runAgent(deps: RunDeps, stops: Stops): Promise<void> {
+  const run = new RunContext(deps);
   if (run.state.terminal) return;
   const loop = new Loop(run);
   const cleanUp = [
     watchTime(run),
     stops.feed.subscribe(0, (signal) => loop.receive(signal)),
-    onAbort(parts.runLog.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
+    onAbort(deps.runLog.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
     onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
     onAbort(stops.interrupt, (reason) => loop.interrupt(wrap("agent.run", reason, "stream_interrupted"))),
   ];
@@ -33,7 +33,7 @@ export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
   } finally {
     for (const stop of cleanUp) stop();
     for (const failure of await run.live.dispose()) {
-      parts.log.warn("a context could not be disposed", { run: run.run, error: messageOf(failure) });
+      deps.log.warn("a context could not be disposed", { run: run.run, error: messageOf(failure) });
     }
   }
 }

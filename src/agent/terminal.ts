@@ -1,5 +1,5 @@
 import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
-import type { PendingCall } from "../core/run/event-parts.ts";
+import type { PendingCall } from "../core/run/event-fields.ts";
 import { noTiming } from "../core/run/timing.ts";
 import { limitIn } from "./run/limit-reached.ts";
 import type { RunContext } from "./run/run-context.ts";
@@ -36,7 +36,7 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     ...callerOf(run),
     provider: model?.split("/", 1)[0],
     model,
-    ms: Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0)),
+    ms: Math.round(Object.values(timing).reduce((sum, each) => sum + each, 0)),
     ...(timing.queue ? { queuedMs: Math.round(timing.queue) } : {}),
     rounds,
     inputTokens: usage.inputTokens,
@@ -47,14 +47,14 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     totalCost,
     trace: started?.trace?.split("-")[1],
   };
-  const { log } = run.parts;
+  const { log } = run.deps;
   if (terminal.type === "run.finished") return log.info("run finished", { ...fields, finish: terminal.finish });
   const { code, op, err } = terminal.error;
   const reason = failure === undefined ? err : reasonsOf(failure).join(": ");
   log.warn("run failed", { ...fields, code, op, reason });
 }
 
-function callerOf({ parts: { request, tenant } }: RunContext): Record<string, unknown> {
+function callerOf({ deps: { request, tenant } }: RunContext): Record<string, unknown> {
   return {
     ...(tenant === undefined ? {} : { tenant }),
     ...(request.session === undefined ? {} : { session: request.session }),

@@ -41,10 +41,10 @@ export function configure(command: Command): void {
 }
 
 function lineOf({ at, action, by, tenant, run, details }: AuditRecord): string {
-  const where = [tenant === undefined ? "" : `tenant ${tenant}`, run ?? ""].filter((part) => part !== "").join(" ");
+  const where = [tenant === undefined ? "" : `tenant ${tenant}`, run ?? ""].filter((each) => each !== "").join(" ");
   const rest = details === undefined ? "" : JSON.stringify(details);
   return [new Date(at).toISOString(), action.padEnd(16), JSON.stringify(by), where, rest]
-    .filter((part) => part !== "")
+    .filter((each) => each !== "")
     .join("  ");
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
-import type { Timing } from "../core/run/event-parts.ts";
+import type { Timing } from "../core/run/event-fields.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
 import { example, loadOptionsOf } from "./globals.ts";

@@ -133,8 +133,8 @@ export class TextPrinter implements Printer {
     const mark = ok ? this.#green("⚙") : this.#red("✗");
     const result = ok ? (output ?? "") : (error?.err ?? output ?? "failed");
     const asked = this.#arguments.get(call) ?? "";
-    const parts = [mark, ` ${brief(name)} `, this.#dim(asked), ` → ${brief(result)} `, this.#dim(`(${duration(ms)})`)];
-    this.#note(...parts);
+    const texts = [mark, ` ${brief(name)} `, this.#dim(asked), ` → ${brief(result)} `, this.#dim(`(${duration(ms)})`)];
+    this.#note(...texts);
   }
 
   #finish(event: EventOf<"run.finished">): void {
@@ -146,19 +146,19 @@ export class TextPrinter implements Printer {
     const total = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
     const cached = usage.cacheReadTokens ? ` (${usage.cacheReadTokens} cached)` : "";
     const tokens = `${usage.inputTokens ?? "?"}${cached} → ${usage.outputTokens ?? "?"} tokens`;
-    const parts = [duration(total), `model ${duration(timing.providerWait + timing.providerStream)}`];
-    if (timing.tool > 0) parts.push(`tools ${duration(timing.tool)}`);
-    parts.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`, tokens);
+    const texts = [duration(total), `model ${duration(timing.providerWait + timing.providerStream)}`];
+    if (timing.tool > 0) texts.push(`tools ${duration(timing.tool)}`);
+    texts.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`, tokens);
     const cost = costOfAll(event);
-    if (cost !== undefined) parts.push(dollars(cost));
-    parts.push(run);
-    this.#note(this.#dim(parts.join(" · ")));
+    if (cost !== undefined) texts.push(dollars(cost));
+    texts.push(run);
+    this.#note(this.#dim(texts.join(" · ")));
   }
 
-  #note(...parts: readonly Shown[]): void {
+  #note(...texts: readonly Shown[]): void {
     if (this.#streams.beside === "nothing") return;
     this.#endLine();
-    this.#streams.words(...parts, "\n");
+    this.#streams.words(...texts, "\n");
   }
 
   #endLine(): void {

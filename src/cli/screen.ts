@@ -9,7 +9,7 @@ export class Styled {
 }
 
 export type Shown = string | Styled;
-export type Show = (...parts: readonly Shown[]) => void;
+export type Show = (...texts: readonly Shown[]) => void;
 
 const styles = { bold: 1, dim: 2, inverse: 7, red: 31, green: 32, yellow: 33 } as const;
 export type Style = keyof typeof styles;
@@ -18,8 +18,8 @@ export type Style = keyof typeof styles;
  * The only path to a terminal: unstyled text is sanitised, wherever it came from. In pipes too, since they often end at a
  * terminal; programs use `--json`, which is exact.
  */
-export const show = (stream: NodeJS.WritableStream, ...parts: readonly Shown[]): void =>
-  void stream.write(parts.map(ansiOf).join(""));
+export const show = (stream: NodeJS.WritableStream, ...texts: readonly Shown[]): void =>
+  void stream.write(texts.map(ansiOf).join(""));
 
 /** USD, with enough digits for small amounts; `?` if unknown. */
 export function dollars(usd: number | undefined): string {
@@ -51,7 +51,7 @@ export const noBlock = (lines: number): Styled => new Styled(`\r${lines > 1 ? `\
 /** Keeps earlier output from affecting what follows: colours off, text visible. */
 export const reset = new Styled("\u001b[0m");
 
-export const ansiOf = (part: Shown): string => (part instanceof Styled ? part.ansi : forTerminal(part));
+export const ansiOf = (text: Shown): string => (text instanceof Styled ? text.ansi : forTerminal(text));
 
 export { forOneLine };
 

@@ -14,7 +14,7 @@ interface Flags {
   readonly fault: readonly string[];
 }
 
-/** The part of the simulator's API used here. It is a plugin, so it is loaded at run time instead of imported. */
+/** What is used here of the simulator's API. It is a plugin, so it is loaded at run time instead of imported. */
 interface Face {
   startSimulator(options: {
     port: number;

@@ -203,4 +203,4 @@ const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(i
 
 /** `crypto.randomUUID` exists only on pages served over HTTPS or from localhost. */
 const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (each) => each.toString(36)).join("-");

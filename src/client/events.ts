@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Digest as DigestSchema } from "../core/run/digest.ts";
-import type { Timing as TimingSchema } from "../core/run/event-parts.ts";
+import type { Timing as TimingSchema } from "../core/run/event-fields.ts";
 import type { RunEvent as EventSchema } from "../core/run/events.ts";
 import type { FeedItem as FeedSchema } from "../core/run/feed.ts";
 
@@ -17,7 +17,7 @@ export type {
   ToolResultPart,
 } from "../core/model/messages.ts";
 export type { Spent, Usage } from "../core/model/usage.ts";
-export type { ErrorBody, PendingCall, RunInput } from "../core/run/event-parts.ts";
+export type { ErrorBody, PendingCall, RunInput } from "../core/run/event-fields.ts";
 
 /** The input type: runs of earlier releases lack fields that have a default now. */
 export type RunEvent = z.input<typeof EventSchema>;

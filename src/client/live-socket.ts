@@ -10,7 +10,7 @@ interface Message {
   readonly error?: { readonly op: string; readonly code: string; readonly err: string };
 }
 
-/** The part of a WebSocket that is used; browsers, Node and the package `ws` all provide it. */
+/** What is used of a WebSocket; browsers, Node and the package `ws` all provide it. */
 interface Socket {
   readonly readyState: number;
   send(text: string): void;

@@ -31,8 +31,8 @@ interface Beside {
 }
 
 /** Starts what runs next to the runs: shadows, indexing of journals of earlier releases, retention. */
-export function startBeside({ config, shadows }: Beside, parts: Opened, undo: Undo): void {
-  const { journal, clock, log, revisions, opened } = parts;
+export function startBeside({ config, shadows }: Beside, deps: Opened, undo: Undo): void {
+  const { journal, clock, log, revisions, opened } = deps;
   if (shadows) {
     const most = config.limits.activeRuns;
     const started = new Shadows({ journal, runs: opened, revisions, clock, log, most, active: () => opened.active });
@@ -44,8 +44,8 @@ export function startBeside({ config, shadows }: Beside, parts: Opened, undo: Un
 }
 
 /** Starts sampling when somebody inspects the service. */
-export function figuresOf(parts: Opened, telemetry: Telemetry, undo: Undo): { series: Series; backlog: Backlog } {
-  const { journal, clock, log, revisions, opened, eventLoop } = parts;
+export function figuresOf(deps: Opened, telemetry: Telemetry, undo: Undo): { series: Series; backlog: Backlog } {
+  const { journal, clock, log, revisions, opened, eventLoop } = deps;
   const backlog = new Backlog({ journal, clock, log, telemetry, agents: () => revisions.current.agents });
   const series = new Series({
     clock,

@@ -161,7 +161,7 @@ const shared: readonly Token<unknown>[] = [
   Log,
 ];
 
-export interface HostParts {
+export interface HostDeps {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
@@ -178,8 +178,8 @@ export interface HostParts {
 type Values = readonly (readonly [InjectionToken, unknown])[];
 
 /** The composition root: the only file that registers bindings. These live as long as the process. */
-export function hostContainer(parts: HostParts): DependencyContainer {
-  const { config, log, clock, telemetry, runs, stalls = noStalls, takeUp = "any", replace = [] } = parts;
+export function hostContainer(deps: HostDeps): DependencyContainer {
+  const { config, log, clock, telemetry, runs, stalls = noStalls, takeUp = "any", replace = [] } = deps;
   const host = container.createChildContainer();
   const scope = (
     parent: DependencyContainer,
@@ -215,7 +215,7 @@ export function hostContainer(parts: HostParts): DependencyContainer {
     [Stalls, stalls],
     [TakeUp, takeUp],
     [RunsLater, runs],
-    [WorkerName, parts.worker ?? newWorkerName()],
+    [WorkerName, deps.worker ?? newWorkerName()],
     [Resolve, (token: Token<unknown>) => resolveShared(host, token)],
     [OpenRevision, openRevision],
   ]);

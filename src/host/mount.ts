@@ -6,7 +6,7 @@ import type { KeyHolder } from "./access/key-holder.ts";
 import { fetchFrom } from "./http/bridge.ts";
 import { buildServer } from "./http/server.ts";
 import type { Host } from "./open.ts";
-import { serverParts } from "./service.ts";
+import { serverDeps } from "./service.ts";
 
 const op = "server.mount";
 
@@ -81,15 +81,15 @@ export class MountedService {
   }
 
   async #build(): Promise<FastifyInstance> {
-    const parts = await serverParts(this.#host);
-    const { settings } = parts;
+    const deps = await serverDeps(this.#host);
+    const { settings } = deps;
     const caller = this.#caller;
     // A program that authenticates knows its own host names. Otherwise only loopback hosts are accepted, against DNS rebinding.
     const isLocked = caller !== undefined || settings.auth !== undefined;
     const listen = isLocked ? { ...settings.listen, host: "0.0.0.0" } : settings.listen;
     const { app } = await buildServer(
       {
-        ...parts,
+        ...deps,
         settings: { ...settings, listen },
         ...(caller === undefined ? {} : { identify: (request) => identify(caller, request) }),
       },

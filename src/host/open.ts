@@ -112,8 +112,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
   const base = await openBase(options);
   const undo: Undo = [() => base.telemetry.close()];
   try {
-    const parts = await openParts(options, base, undo);
-    return hostOf(base, parts, () => undoAll(undo));
+    const deps = await openDeps(options, base, undo);
+    return hostOf(base, deps, () => undoAll(undo));
   } catch (thrown) {
     await undoAll(undo).catch(() => {}); // Report the first failure.
     throw thrown;
@@ -139,7 +139,7 @@ async function openBase(options: OpenOptions) {
   return { loading, config, telemetry, log: telemetry.log(plainLog), clock: options.clock ?? systemClock };
 }
 
-interface Parts extends Opened {
+interface Deps extends Opened {
   readonly container: ReturnType<typeof hostContainer>;
   readonly writes: WriteWatch;
   readonly runs: Runs;
@@ -148,7 +148,7 @@ interface Parts extends Opened {
 }
 
 /** Opens the journal, the first revision and the runs, in that order. */
-async function openParts(options: OpenOptions, base: Base, undo: Undo): Promise<Parts> {
+async function openDeps(options: OpenOptions, base: Base, undo: Undo): Promise<Deps> {
   const { config, telemetry } = base;
   const { worker, takeUp = "any", replace = [] } = options;
   const eventLoop = watchEventLoop(telemetry, base.log);
@@ -170,15 +170,15 @@ async function openParts(options: OpenOptions, base: Base, undo: Undo): Promise<
   if (options.before !== undefined) await freeBefore(options.before, journal, log);
   await opened.open();
   undo.push(() => opened.close());
-  const parts = { container, log, clock, eventLoop, writes, journal, revisions, opened };
-  startBeside({ config, shadows: options.shadows !== false }, parts, undo);
+  const deps = { container, log, clock, eventLoop, writes, journal, revisions, opened };
+  startBeside({ config, shadows: options.shadows !== false }, deps, undo);
   const runs = container.resolve<Runs>(Runs);
   started = runs;
-  return { ...parts, runs, ...figuresOf(parts, telemetry, undo) };
+  return { ...deps, runs, ...figuresOf(deps, telemetry, undo) };
 }
 
-function hostOf({ loading, config, telemetry }: Base, parts: Parts, close: () => Promise<void>): Host {
-  const { container, log, clock, eventLoop, writes, journal, revisions, opened, runs, series, backlog } = parts;
+function hostOf({ loading, config, telemetry }: Base, deps: Deps, close: () => Promise<void>): Host {
+  const { container, log, clock, eventLoop, writes, journal, revisions, opened, runs, series, backlog } = deps;
   const channels = container.resolve<ChannelRegistry>(ChannelRegistry);
   const startedAt = clock.now();
   const host: Host = {

@@ -7,7 +7,7 @@ import { loadHttp } from "./http/packages.ts";
 import { Readiness } from "./http/readiness.ts";
 import type { OwnReadiness } from "./http/readyz.ts";
 import { openServer } from "./http/server.ts";
-import type { ServerParts } from "./http/server-parts.ts";
+import type { ServerDeps } from "./http/server-deps.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
 import type { Siblings } from "./processes/siblings.ts";
@@ -39,7 +39,7 @@ export interface ServiceOptions extends OpenOptions {
 const readyPatience = 400;
 
 /** What the server of a host is built from. */
-export async function serverParts(host: Host, siblings?: Siblings): Promise<ServerParts> {
+export async function serverDeps(host: Host, siblings?: Siblings): Promise<ServerDeps> {
   const { config, runs, admission, refusals, memory, telemetry, journal, log, clock, writes } = host;
   const channels = await host.openChannels();
   const readiness = new Readiness({ ask: (bytes) => journal.ping(bytes), writes, clock });
@@ -72,9 +72,9 @@ export async function openService({ siblings, socket, ...options }: ServiceOptio
   const host = await openHost({ logLevel: "info", meanwhile, ...options });
   try {
     const { admission, log, telemetry } = host;
-    const parts = { ...(await serverParts(host, siblings)), ...(socket === undefined ? {} : { socket }) };
-    const { limits } = parts;
-    const server = await openServer(parts);
+    const deps = { ...(await serverDeps(host, siblings)), ...(socket === undefined ? {} : { socket }) };
+    const { limits } = deps;
+    const server = await openServer(deps);
     telemetry.observe("venturi.processes.ready", async () => {
       const status = await Promise.race([server.status(), sleep(readyPatience, undefined, { ref: false })]);
       return [{ value: status?.status === "ready" ? 1 : 0 }];

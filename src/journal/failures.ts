@@ -58,7 +58,7 @@ export class Failures {
     const timing = timingUntil(history, at);
     const last: EventBody & { at: number } = { ...failedWith(error, timing), at };
     log.write(last);
-    const ms = Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0));
+    const ms = Math.round(Object.values(timing).reduce((sum, each) => sum + each, 0));
     this.#log.error("run cannot be executed; ended as failed", { run, ms, code: error.code, error: error.message });
   }
 }

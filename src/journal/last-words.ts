@@ -1,6 +1,6 @@
 import type { VenturiError } from "../core/errors/errors.ts";
 import type { Append } from "../core/journal/journal.ts";
-import type { Timing } from "../core/run/event-parts.ts";
+import type { Timing } from "../core/run/event-fields.ts";
 import type { EventBody, RunEvent } from "../core/run/events.ts";
 import { noTiming } from "../core/run/timing.ts";
 

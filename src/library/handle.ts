@@ -10,7 +10,7 @@ import { batches, draftsOf, textOf } from "./reading.ts";
 import { runResponse, type Served } from "./response.ts";
 import type { Answer, ForkOptions, Outcome, ResponseOptions, Result } from "./run.ts";
 
-export interface HandleParts {
+export interface HandleDeps {
   readonly runs: Runs;
   readonly served: Served;
   /** The agent's output schema in the current code. */
@@ -25,17 +25,17 @@ export class RunHandle {
   readonly agent: string;
   readonly session: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
-  readonly #parts: HandleParts;
+  readonly #deps: HandleDeps;
 
   constructor(
     { run, agent, session, request }: Pick<RunRow, "run" | "agent" | "session" | "request">,
-    parts: HandleParts,
+    deps: HandleDeps,
   ) {
     this.id = run;
     this.agent = agent;
     this.session = session;
     this.metadata = request.metadata ?? {};
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
@@ -48,7 +48,7 @@ export class RunHandle {
     const { types, ...asked } = options;
     const wanted = types === undefined ? undefined : new Set(types);
     let agent = this.agent;
-    for await (const batch of batches(this.#parts.runs, this.id, asked)) {
+    for await (const batch of batches(this.#deps.runs, this.id, asked)) {
       for (const event of batch) {
         if (event.type === "agent.changed") agent = event.agent;
         if (wanted?.has(event.type) !== false) yield this.#typed(event, agent);
@@ -57,11 +57,11 @@ export class RunHandle {
   }
 
   text(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<string> {
-    return textOf(batches(this.#parts.runs, this.id, options));
+    return textOf(batches(this.#deps.runs, this.id, options));
   }
 
   objects(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<unknown> {
-    return draftsOf(batches(this.#parts.runs, this.id, options));
+    return draftsOf(batches(this.#deps.runs, this.id, options));
   }
 
   async outcome(): Promise<Outcome<unknown>> {
@@ -103,7 +103,7 @@ export class RunHandle {
   }
 
   questions(): Promise<readonly PendingQuestion[]> {
-    return this.#parts.runs.pending(this.id);
+    return this.#deps.runs.pending(this.id);
   }
 
   answer(call: string, answer: unknown, options: Answer = {}): Promise<boolean> {
@@ -115,30 +115,30 @@ export class RunHandle {
   }
 
   steer(text: string): Promise<boolean> {
-    return this.#parts.runs.signal(this.id, "message", { text });
+    return this.#deps.runs.signal(this.id, "message", { text });
   }
 
   pause(reason?: string): Promise<boolean> {
-    return this.#parts.runs.signal(this.id, "pause", reason === undefined ? {} : { reason });
+    return this.#deps.runs.signal(this.id, "pause", reason === undefined ? {} : { reason });
   }
 
   resume(): Promise<boolean> {
-    return this.#parts.runs.signal(this.id, "resume", {});
+    return this.#deps.runs.signal(this.id, "resume", {});
   }
 
   cancel(reason = "the program cancelled the run"): Promise<void> {
-    return this.#parts.runs.cancel(this.id, reason);
+    return this.#deps.runs.cancel(this.id, reason);
   }
 
   async fork(options: ForkOptions = {}): Promise<RunHandle> {
-    const { runs } = this.#parts;
+    const { runs } = this.#deps;
     const { after, afterRound, ...rest } = options;
     const { run } = await runs.fork(this.id, { ...rest, after: after ?? (await this.#endOf(afterRound)) });
-    return new RunHandle(await runs.get(run), this.#parts);
+    return new RunHandle(await runs.get(run), this.#deps);
   }
 
   response(options: ResponseOptions = {}): Response {
-    return runResponse({ run: this.id, agent: this.agent, session: this.session }, options, this.#parts.served);
+    return runResponse({ run: this.id, agent: this.agent, session: this.session }, options, this.#deps.served);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -164,12 +164,12 @@ export class RunHandle {
       ...(scope === undefined ? {} : { for: scope }),
       ...(given === undefined ? {} : { answer: given }),
     };
-    return this.#parts.runs.signal(this.id, "approve", body, `approve:${call}`);
+    return this.#deps.runs.signal(this.id, "approve", body, `approve:${call}`);
   }
 
   /** Seq of the event that ended a round; by default the last finished one. */
   async #endOf(round: number | undefined): Promise<number> {
-    const { head } = await this.#parts.runs.get(this.id);
+    const { head } = await this.#deps.runs.get(this.id);
     let end: number | undefined;
     for await (const event of this.events()) {
       if (event.type === "round.finished" && (round === undefined || event.round === round)) end = event.seq;
@@ -182,7 +182,7 @@ export class RunHandle {
 
   /** The terminal event, and the agent the run had then. */
   async #end(): Promise<{ last: TerminalEvent; agent: string }> {
-    const { runs, handsOver } = this.#parts;
+    const { runs, handsOver } = this.#deps;
     const { state, head } = await runs.get(this.id);
     // Only a run that may have been handed over is read from the start.
     const after = handsOver(this.agent) ? 0 : Math.max(0, head - (state === "done" ? 1 : 0));
@@ -203,7 +203,7 @@ export class RunHandle {
 
   /** The object after the agent schema's defaults and transforms; throws if a run of other code does not fit it. */
   #parsed(object: unknown, agent: string): unknown {
-    const schema = object === undefined ? undefined : this.#parts.outputOf(agent);
+    const schema = object === undefined ? undefined : this.#deps.outputOf(agent);
     if (schema === undefined) return object;
     const parsed = parse(schema, object, "the object");
     if (parsed.ok) return parsed.value;

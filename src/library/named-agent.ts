@@ -3,7 +3,7 @@ import type { Message } from "../core/model/messages.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import { type CallSettings, callRequest } from "../core/run/call-settings.ts";
 import { costsOf } from "../core/run/costs.ts";
-import type { RunInput } from "../core/run/event-parts.ts";
+import type { RunInput } from "../core/run/event-fields.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import type { AgentLike, Named } from "./agent.ts";
 import { type Action, type Chunk, type Finish, isWhole, type ToolCall } from "./chunk.ts";

@@ -1,12 +1,12 @@
 import { VenturiError } from "../core/errors/errors.ts";
-import type { RunInput } from "../core/run/event-parts.ts";
+import type { RunInput } from "../core/run/event-fields.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import { MountedService } from "../host/mount.ts";
 import { type Host, openHost } from "../host/open.ts";
 import type { AgentLike, AgentSpec } from "./agent.ts";
 import { type Translated, translate } from "./config.ts";
-import { type HandleParts, RunHandle } from "./handle.ts";
+import { type HandleDeps, RunHandle } from "./handle.ts";
 import type { Calls } from "./hooks.ts";
 import { NamedAgent } from "./named-agent.ts";
 import type { Input, Result, Run, RunOptions } from "./run.ts";
@@ -69,13 +69,13 @@ type Untyped = RunOptions<AgentSpec & { inputs: Record<string, unknown>; context
 class OpenVenturi {
   readonly #host: Host;
   readonly #service: MountedService;
-  readonly #parts: HandleParts;
+  readonly #deps: HandleDeps;
 
   constructor(host: Host, { caller }: Pick<App, "caller">) {
     this.#host = host;
     this.#service = new MountedService(host, caller);
     const { runs, config } = host;
-    this.#parts = {
+    this.#deps = {
       runs,
       outputOf: (agent) => host.revision().agents.get(agent)?.outputSchema,
       handsOver: (agent) => (host.revision().config.agents[agent]?.handoffs.length ?? 0) > 0,
@@ -184,7 +184,7 @@ class OpenVenturi {
   }
 
   #handle(row: Pick<RunRow, "run" | "agent" | "session" | "request">): Run<unknown, Calls> {
-    return new RunHandle(row, this.#parts) as unknown as Run<unknown, Calls>; // The untyped side of the interface.
+    return new RunHandle(row, this.#deps) as unknown as Run<unknown, Calls>; // The untyped side of the interface.
   }
 }
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { VenturiError } from "../core/errors/errors.ts";
 import type { Message } from "../core/model/messages.ts";
-import type { RunInput } from "../core/run/event-parts.ts";
+import type { RunInput } from "../core/run/event-fields.ts";
 import type { EventOf } from "../core/run/events.ts";
 import type { ForkRequest } from "../core/run/fork.ts";
 import type { PendingQuestion } from "../core/run/questions.ts";

@@ -100,8 +100,8 @@ function checkName(name: string): void {
 
 const invalid = (message: string): VenturiError => new VenturiError("tool.define", "config_invalid", message);
 
-const keyOf = (part: PropertyKey | { readonly key: PropertyKey }): string =>
-  String(typeof part === "object" ? part.key : part);
+const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
+  String(typeof segment === "object" ? segment.key : segment);
 
 /** Yielded strings are progress. The output is the return value or, without one, the last string. */
 async function outputOf(returned: unknown, context: ToolContext<unknown>): Promise<unknown> {

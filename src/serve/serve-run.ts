@@ -14,7 +14,7 @@ import { warningsHeader, warningsText } from "./warnings.ts";
 
 type Batch = readonly RunEvent[];
 
-/** The parts of a Fastify request and reply needed to serve a run. */
+/** What serving a run needs of a Fastify request and reply. */
 export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
 }

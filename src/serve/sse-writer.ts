@@ -9,7 +9,7 @@ import { asTrace } from "./run-trace.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
-/** The parts of a Fastify reply the writer needs. */
+/** What the writer needs of a Fastify reply. */
 export interface SseReply {
   readonly raw: ServerResponse;
   hijack(): unknown;

@@ -1,5 +1,5 @@
 import type { Signal } from "../core/journal/journal.ts";
-import type { Timing } from "../core/run/event-parts.ts";
+import type { Timing } from "../core/run/event-fields.ts";
 import type { EventBody, EventOf, RunEvent } from "../core/run/events.ts";
 import type { Feedback } from "../core/run/feedback.ts";
 import { questionsOpened } from "../core/run/questions.ts";

@@ -43,7 +43,9 @@ describe("a pause", () => {
       };
       await bench.run();
       expect(bench.log.parks).to.deep.equal([]);
-      expect(bench.terminal).to.deep.include({ type: "run.failed" }).and.nested.include({ "error.code": "stream_interrupted" });
+      expect(bench.terminal)
+        .to.deep.include({ type: "run.failed" })
+        .and.nested.include({ "error.code": "stream_interrupted" });
     });
   }
 

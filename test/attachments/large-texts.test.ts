@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { textMessage } from "../../src/core/model/messages.ts";
-import type { RunInput } from "../../src/core/run/event-parts.ts";
+import type { RunInput } from "../../src/core/run/event-fields.ts";
 import type { RunEvent } from "../../src/core/run/events.ts";
 import { type Bridge, bridge } from "../bridge.ts";
 

@@ -1,7 +1,7 @@
 import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { GenerationRequest } from "../../core/model/provider.ts";
 import { sleep } from "../../core/ports/clock.ts";
-import type { Hedged } from "../../core/run/event-parts.ts";
+import type { Hedged } from "../../core/run/event-fields.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { isUnusual, stalledAt } from "../run/blame.ts";
 import type { Guard } from "../run/breaker.ts";
@@ -60,8 +60,8 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
   for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
     const { target } = turn;
     if (turn.wait !== undefined) await waitFor(run, turn.target, turn.wait.until);
-    const caller = { tenant: run.parts.tenant ?? defaultTenant, run: run.run };
-    const breaker = run.parts.breakers.of(target, caller);
+    const caller = { tenant: run.deps.tenant ?? defaultTenant, run: run.run };
+    const breaker = run.deps.breakers.of(target, caller);
     if (!breaker.admit()) {
       skipped.push(target.name);
       last ??= new VenturiError(
@@ -76,7 +76,7 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
     if (shown) await round.retract(shown.code);
     if (asked !== undefined && last !== undefined) {
       const facts = { model: asked.name, next: target.name, code: last.code, status: last.details?.status };
-      run.parts.log.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
+      run.deps.log.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
     }
     const reason = routing === undefined || last === undefined ? turn.reason : last.message;
     const others = routing?.hedgeAfter === undefined ? [] : queue.map((each) => each.target);
@@ -107,14 +107,14 @@ function later(run: RunContext, queue: Turn[], { target, error }: { target: Mode
   const asked = askedWait(error);
   if (targets.length < 2 || failover === "never" || retry.max === 0 || !worthRetrying(error)) return;
   if (asked === undefined || asked <= patient || asked > longestWait(run)) return;
-  const until = run.parts.clock.monotonic() + withJitter(run, asked);
+  const until = run.deps.clock.monotonic() + withJitter(run, asked);
   const known = queue.at(-1);
   if (known?.wait === undefined) queue.push({ target, wait: { until, error } });
   else if (until < known.wait.until) queue[queue.length - 1] = { target, wait: { until, error } };
 }
 
 async function waitFor(run: RunContext, { name }: ModelTarget, until: number): Promise<void> {
-  const { clock } = run.parts;
+  const { clock } = run.deps;
   await run.waits.during("backoff", name, sleep(clock, Math.max(0, until - clock.monotonic()), run.signal));
 }
 
@@ -161,8 +161,8 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       });
       const won = hedge?.winner ?? asked;
       won.breaker.succeeded();
-      const used = (run.parts.meter ?? won.seat) && run.state.round?.generated?.usage;
-      if (used !== undefined) run.parts.meter?.used(won.target.name, used);
+      const used = (run.deps.meter ?? won.seat) && run.state.round?.generated?.usage;
+      if (used !== undefined) run.deps.meter?.used(won.target.name, used);
       won.seat?.leave(used === undefined ? undefined : (used.inputTokens ?? 0) + (used.outputTokens ?? 0));
       return undefined;
     } catch (thrown) {
@@ -181,8 +181,8 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
         if (failure.usage !== undefined) tellFailed(run, { round, target, attempt, failure, hedged });
         throw failure.error;
       }
-      const stalled = stalledAt(run.parts.stalls, run.parts.clock.monotonic());
-      breaker.failed(failure.error, { shown: failure.shown, stalled, unusual: isUnusual(run.parts.request) });
+      const stalled = stalledAt(run.deps.stalls, run.deps.clock.monotonic());
+      breaker.failed(failure.error, { shown: failure.shown, stalled, unusual: isUnusual(run.deps.request) });
       const inTime = (askedWait(failure.error) ?? 0) <= given.patience;
       const retries = !failure.shown && inTime && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
       const retryMs = retries ? backoff(run, failure.error, tries) : undefined;
@@ -191,7 +191,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       await round.retract(failure.error.code);
       if (retryMs === undefined) return failure;
       logRetry(run, { target, attempt, error: failure.error, retryMs });
-      await sleep(run.parts.clock, retryMs, run.signal);
+      await sleep(run.deps.clock, retryMs, run.signal);
     }
   }
 }
@@ -202,7 +202,7 @@ async function prepared(run: RunContext, given: Try): Promise<Asked | Generation
   const attempt = run.state.attempt + 1;
   if (chain.routing === undefined) {
     const request = await round.requestFor(target);
-    if (run.parts.meter !== undefined) await reserve(run, { target, request });
+    if (run.deps.meter !== undefined) await reserve(run, { target, request });
     return { target, breaker, attempt, request, seat: undefined };
   }
   let seat = freeSeat(run, target);
@@ -213,7 +213,7 @@ async function prepared(run: RunContext, given: Try): Promise<Asked | Generation
     if (lack !== undefined) throw new GenerationFailure(lack, { shown: false });
     seat = await seatAt(run, target, { taken: seat, tokens });
     const fitting = withinMember(request, target, tokens);
-    if (run.parts.meter !== undefined) await reserve(run, { target, request: fitting });
+    if (run.deps.meter !== undefined) await reserve(run, { target, request: fitting });
     return { target, breaker, attempt, request: fitting, seat };
   } catch (thrown) {
     seat?.leave(0);
@@ -230,14 +230,14 @@ function hedgeOf(run: RunContext, { round, chain, others }: Try, first: Asked): 
 
 /** The breaker's guard of a call, which also measures the time to the first token of models that are chosen by speed. */
 function watched(run: RunContext, asked: Asked, hedge: Hedge | undefined): Pick<Guard, "answering"> {
-  const since = run.parts.clock.monotonic();
+  const since = run.deps.clock.monotonic();
   return {
     answering(change) {
       const { target, breaker } = hedge?.winner ?? asked;
       breaker.answering(change);
       if (change < 0) return;
-      const ms = run.parts.clock.monotonic() - since;
-      const { members } = run.parts;
+      const ms = run.deps.clock.monotonic() - since;
+      const { members } = run.deps;
       // The first model lost the race: its time to the first token is at least this long.
       if (target !== asked.target) members?.of(asked.target.name).measured(ms);
       members?.of(target.name).measured(target === asked.target ? ms : Math.max(0, ms - (hedge?.after ?? 0)));
@@ -273,7 +273,7 @@ function logRetry(
   run: RunContext,
   { target, attempt, error, retryMs }: { target: ModelTarget; attempt: number; error: VenturiError; retryMs: number },
 ): void {
-  run.parts.log.warn("generation retried", {
+  run.deps.log.warn("generation retried", {
     run: run.run,
     provider: target.provider,
     model: target.name,

@@ -24,7 +24,7 @@ export async function conversationFor(run: RunContext, reserved: number): Promis
   const { contextTokens } = agent.model;
   const compaction = agent.compaction ?? defaultCompaction;
   const room = contextTokens === undefined ? undefined : { contextTokens, share: compaction.at, reserved };
-  const all = [...run.parts.session, ...state.messages];
+  const all = [...run.deps.session, ...state.messages];
   let results = viewOf(run, all, compaction);
   if (
     room !== undefined &&
@@ -43,9 +43,9 @@ export async function conversationFor(run: RunContext, reserved: number): Promis
   return messages;
 }
 
-function viewOf({ state, parts }: RunContext, all: readonly Message[], { results }: Compaction) {
+function viewOf({ state, deps }: RunContext, all: readonly Message[], { results }: Compaction) {
   const { fold } = state;
-  const view = fold === undefined ? all : folded(all, foldEnd(fold, parts.session.length), fold.summary);
+  const view = fold === undefined ? all : folded(all, foldEnd(fold, deps.session.length), fold.summary);
   return foldResults(view, results);
 }
 
@@ -69,8 +69,8 @@ interface Fold {
 
 /** Replaces the beginning of the conversation with a summary, which is durable before the next request uses it. */
 async function fold(run: RunContext, { all, room, keep }: Fold): Promise<void> {
-  const { state, parts } = run;
-  const begin = state.fold === undefined ? 0 : foldEnd(state.fold, parts.session.length);
+  const { state, deps } = run;
+  const begin = state.fold === undefined ? 0 : foldEnd(state.fold, deps.session.length);
   let end = Math.max(begin, all.length - keep);
   while (end > begin && !isCut(all, end)) end -= 1;
   const messages = all.slice(begin, end);
@@ -79,7 +79,7 @@ async function fold(run: RunContext, { all, room, keep }: Fold): Promise<void> {
   const dropped = all.slice(0, end).filter(({ role }) => role !== "system").length;
   try {
     const made = await summarize(run, { before: state.fold?.summary, messages, contextTokens });
-    const range = { messages: end, session: parts.session.length };
+    const range = { messages: end, session: deps.session.length };
     await run.step({ type: "context.compacted", dropped, range, ...made });
   } catch (thrown) {
     if (!(thrown instanceof SummaryFailure)) throw thrown;
@@ -91,7 +91,7 @@ async function fold(run: RunContext, { all, room, keep }: Fold): Promise<void> {
     }
     if (endsRun) throw cause;
     const facts = { run: run.run, code: error.code, reason: reasonsOf(error).join(": ") };
-    run.parts.log.warn("a conversation could not be summarized; its oldest messages are dropped", facts);
+    run.deps.log.warn("a conversation could not be summarized; its oldest messages are dropped", facts);
   }
 }
 

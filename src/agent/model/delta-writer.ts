@@ -59,7 +59,7 @@ export class DeltaWriter {
     this.#round = round;
     this.#tools = tools;
     this.#sink = sink;
-    const { watch } = run.parts;
+    const { watch } = run.deps;
     this.#accumulator = new Accumulator({ run: `${round}`, observer: watch?.counting(observer) ?? observer });
     this.#cap = new OutputCap(run);
     this.#lone = new LoneDeltas(run, round, this.#cap);

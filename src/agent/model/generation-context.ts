@@ -16,7 +16,7 @@ interface Asking {
 export function contextOf(run: RunContext, asking: Asking): GenerationContext {
   const { target, round, attempt, timeout = run.agent.model.timeout } = asking;
   const { port } = target;
-  const { tenant, request } = run.parts;
+  const { tenant, request } = run.deps;
   // Some gateways send SSE comments for minutes before the first token, so comments only count against an explicitly set limit.
   const firstToken = timeout.firstChunk ?? Math.max(timeout.idle, port.firstChunk ?? 0);
   const firstChunk = timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk;

@@ -74,11 +74,11 @@ export async function generate(run: RunContext, given: Attempt): Promise<void> {
       if (reads === 0) breaker.answering(1);
       reads += 1;
       writer.push(read.value);
-      const gate = run.parts.gate?.();
-      if (gate !== undefined) await run.waits.during("client", run.parts.reader?.() ?? "", run.orAborted(gate));
-      const { pressure } = run.parts.runLog;
+      const gate = run.deps.gate?.();
+      if (gate !== undefined) await run.waits.during("client", run.deps.reader?.() ?? "", run.orAborted(gate));
+      const { pressure } = run.deps.runLog;
       if (pressure !== undefined) await run.waits.during("journal", "", run.orAborted(pressure));
-      if (reads % readsPerTurn === 0) await nextTurn(run.parts.clock);
+      if (reads % readsPerTurn === 0) await nextTurn(run.deps.clock);
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
     const held = writer.done === undefined ? undefined : writer.writeHeld();
@@ -115,7 +115,7 @@ async function hedged(run: RunContext, first: Attempt, hedge: Hedge) {
 }
 
 const fitted = (run: RunContext, { target, request }: Pick<Attempt, "target" | "request">) =>
-  fitFor(target.port, request, { agent: run.agent, request: run.parts.request });
+  fitFor(target.port, request, { agent: run.agent, request: run.deps.request });
 
 /** Writes `generation.started`, listing the request fields the model cannot receive. */
 function begin(run: RunContext, given: Attempt): GenerationRequest {

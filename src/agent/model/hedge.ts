@@ -3,7 +3,7 @@ import type { Delta } from "../../core/model/deltas.ts";
 import type { GenerationContext, GenerationRequest } from "../../core/model/provider.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import { PolledStream } from "../../core/ports/polled-stream.ts";
-import type { Hedged } from "../../core/run/event-parts.ts";
+import type { Hedged } from "../../core/run/event-fields.ts";
 import type { Guard } from "../run/breaker.ts";
 import type { ModelTarget } from "../run/definition.ts";
 import type { Seat } from "../run/members.ts";
@@ -108,7 +108,7 @@ class Racer extends PolledStream<readonly Delta[]> {
   }
 
   /** Whether the stream stayed silent for this long. */
-  async silentFor({ parts: { clock } }: RunContext, ms: number): Promise<boolean> {
+  async silentFor({ deps: { clock } }: RunContext, ms: number): Promise<boolean> {
     const late = Promise.withResolvers<void>();
     const stop = clock.after(ms, late.resolve);
     await Promise.race([this.decided, late.promise]);

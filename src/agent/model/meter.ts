@@ -14,12 +14,12 @@ export class TooDear extends Error {}
  * may continue.
  */
 export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Promise<void> {
-  const { meter } = run.parts;
+  const { meter } = run.deps;
   if (meter === undefined) return;
-  if (meter.unsettled) await run.waits.during("journal", "", run.orAborted(run.parts.runLog.flush()));
+  if (meter.unsettled) await run.waits.during("journal", "", run.orAborted(run.deps.runLog.flush()));
   const canSave = run.agent.model.economy !== undefined && !run.saving;
   const reserved = meter.reserve({
-    ownership: run.parts.runLog.ownership,
+    ownership: run.deps.runLog.ownership,
     ...metered(asked),
     saving: run.saving,
     ...(beside === undefined ? {} : { beside: metered(beside) }),
@@ -34,7 +34,7 @@ export async function reserve(run: RunContext, asked: ToAsk, beside?: ToAsk): Pr
       throw new VenturiError("agent.run", "rate_limited", answer.message, { details });
     }
     // A rate limit only delays a run that has already done work.
-    await run.waits.during("backoff", asked.target.name, sleep(run.parts.clock, retryAfterMs, run.signal));
+    await run.waits.during("backoff", asked.target.name, sleep(run.deps.clock, retryAfterMs, run.signal));
     return await reserve(run, asked, beside);
   }
   if (answer.decision === "cheaper" && canSave) throw new TooDear();

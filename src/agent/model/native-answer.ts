@@ -15,7 +15,7 @@ export function storable(native: NativeAnswer, cap: OutputCap, run: RunContext):
   }
   const kept = Object.entries(fields).filter(([, value]) => excessOf(value, fieldLimits) === undefined);
   const omitted = Object.keys(fields).filter((name) => !kept.some(([each]) => each === name));
-  run.parts.log.warn("fields of the answer are too large to be kept", {
+  run.deps.log.warn("fields of the answer are too large to be kept", {
     run: run.run,
     fields: omitted.slice(0, 20),
   });

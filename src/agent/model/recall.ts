@@ -39,18 +39,18 @@ export function withRecalled(run: RunContext, conversation: readonly Message[], 
 }
 
 /** Index of the input message with which the last turn begins. */
-function askedAt({ state, parts }: RunContext): number {
-  const input = inputMessages(state.started?.input ?? parts.request.input);
+function askedAt({ state, deps }: RunContext): number {
+  const input = inputMessages(state.started?.input ?? deps.request.input);
   let at = input.findLastIndex(({ role }) => role === "user");
   while (at > 0 && input[at - 1]?.role === "user") at -= 1;
   return Math.max(0, at);
 }
 
 async function recall(run: RunContext, { notes: store, scopes, top }: Recall): Promise<void> {
-  const { state, parts, waits } = run;
-  const input = inputMessages(state.started?.input ?? parts.request.input);
+  const { state, deps, waits } = run;
+  const input = inputMessages(state.started?.input ?? deps.request.input);
   const query = input.slice(askedAt(run)).map(said).join("\n").trim().slice(0, longestQuery).toWellFormed();
-  const places = placesOf(parts.request, { scopes, agent: run.agent.name, tenant: parts.tenant });
+  const places = placesOf(deps.request, { scopes, agent: run.agent.name, tenant: deps.tenant });
   if (query === "" || places.length === 0) return;
   const event = { type: "memory.recalled" as const, store: store.name, query };
   const searching = store.search({ places, text: query, top, run: run.run, signal: run.signal });
@@ -70,7 +70,7 @@ async function recall(run: RunContext, { notes: store, scopes, top }: Recall): P
     if (VenturiError.is(thrown, "plugin_failed")) throw thrown;
     // A failed search does not fail the run: an answer without notes is better than none.
     const error = wrap("memory.search", thrown);
-    parts.log.warn("nothing could be recalled", { run: run.run, store: store.name, code: error.code });
+    deps.log.warn("nothing could be recalled", { run: run.run, store: store.name, code: error.code });
     body = { ...event, notes: [], error: error.toJSON() };
   }
   run.throwIfAborted();

@@ -21,7 +21,7 @@ import { withoutForeignSignatures } from "./vendor-proofs.ts";
 /** The tools of one round: the agent's, the client's, and `read_result` once an output was truncated or may be folded. */
 export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
-  const { clientTools } = run.parts.request;
+  const { clientTools } = run.deps.request;
   const deferred = deferredTools(run, own);
   // Found tools follow after these: their list only grows, so the prompt prefix stays the same.
   if (deferred !== undefined) {
@@ -45,7 +45,7 @@ const tables = new WeakMap<readonly Tool[], ToolTable>();
 /** The round's generation request. */
 export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
   const { agent, state } = run;
-  const { request } = run.parts;
+  const { request } = run.deps;
   const kept = state.active === undefined ? ownInstructions(run) : state.active.instructions;
   const own = kept ?? instructionsFor(agent, state.started?.input ?? request.input);
   const instructions = withSkills(own, state.skills);
@@ -84,18 +84,18 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
 const sum = (numbers: readonly number[]): number => numbers.reduce((left, right) => left + right, 0);
 
 /** Instructions that the agent's function wrote for this run; a fork may have been given different ones. */
-const ownInstructions = ({ state, parts }: RunContext): string | undefined =>
-  parts.request.fork?.instructions === undefined ? state.started?.instructions : undefined;
+const ownInstructions = ({ state, deps }: RunContext): string | undefined =>
+  deps.request.fork?.instructions === undefined ? state.started?.instructions : undefined;
 
 /**
  * The prompt cache key: one per session, or the one the client sent. Hashed because a session name may identify a person, and with the
  * tenant so that nobody can choose another tenant's key.
  */
-function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache"> {
+function cacheOf({ agent, deps }: RunContext): Pick<GenerationRequest, "cache"> {
   const { cache: mode = "auto" } = agent.model;
-  const { session, native } = parts.request;
+  const { session, native } = deps.request;
   const asked = native?.fields.prompt_cache_key;
-  const shared = typeof asked === "string" && asked !== "" ? `${parts.tenant ?? defaultTenant}\n${asked}` : session;
+  const shared = typeof asked === "string" && asked !== "" ? `${deps.tenant ?? defaultTenant}\n${asked}` : session;
   if (shared === undefined) return { cache: { mode } };
   const key = hash("sha256", `${agent.name}\n${shared}`, "base64url").slice(0, 32);
   return { cache: { mode, key } };

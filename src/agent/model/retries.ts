@@ -34,7 +34,7 @@ export function namingWait(run: RunContext, failure: GenerationFailure): Generat
 /** Jitter keeps clients that were rejected together from retrying together. */
 export const withJitter = (run: RunContext, asked: number): number => asked * (1 + random(run) * 0.25);
 
-const random = ({ parts }: RunContext): number => (parts.chance ?? systemChance).random();
+const random = ({ deps }: RunContext): number => (deps.chance ?? systemChance).random();
 
 /** The provider's retry-after plus up to 25 %; without one 0.5 s doubling up to 8 s, minus up to 25 %. */
 export function backoff(run: RunContext, error: VenturiError, tries: number): number {

@@ -15,7 +15,7 @@ interface Race {
 
 /** The first other model that can take the request right now. Never waits: the first model is still working. */
 export async function rivalFor(run: RunContext, { requestFor, first, others }: Race): Promise<Asked | undefined> {
-  const { members, breakers, tenant = defaultTenant, meter } = run.parts;
+  const { members, breakers, tenant = defaultTenant, meter } = run.deps;
   for (const target of others) {
     const member = members?.of(target.name);
     const request = await requestFor(target).catch(() => undefined);

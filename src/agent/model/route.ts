@@ -49,44 +49,44 @@ const rankOf: Readonly<Record<Exclude<Routing["choose"], "order">, (run: RunCont
   /** Rendezvous hashing: a session gets the same model from every replica, and each model its share of sessions. */
   weighted(run, { name, member }) {
     const weight = member?.weight ?? 1;
-    const { tenant = defaultTenant, request } = run.parts;
+    const { tenant = defaultTenant, request } = run.deps;
     const digest = createHash("sha256").update(JSON.stringify([tenant, request.session ?? run.run, name]));
     const drawn = (digest.digest().readUInt32BE(0) + 1) / (2 ** 32 + 1);
     return { rank: -Math.log(drawn) / weight, reason: `weight ${weight}` };
   },
   /** A model without a recent measurement is probed by one generation at a time. */
   fastest(run, { name }) {
-    const member = run.parts.members?.of(name);
+    const member = run.deps.members?.of(name);
     const ms = member?.firstMs;
     if (ms !== undefined) return { rank: ms, reason: `first token after ${Math.round(ms)} ms` };
     const isTried = (member?.active ?? 0) > 0;
     return { rank: isTried ? Number.POSITIVE_INFINITY : -1, reason: "not measured lately" };
   },
   cheapest(run, { name }) {
-    const cost = costOf(typical, run.parts.priceOf?.(name));
+    const cost = costOf(typical, run.deps.priceOf?.(name));
     if (cost === undefined) return { rank: Number.POSITIVE_INFINITY, reason: "no price" };
     return { rank: cost, reason: `$${cost} for 3,000 tokens in and 1,000 out` };
   },
   leastBusy(run, { name, member }) {
-    const active = run.parts.members?.of(name).active ?? 0;
+    const active = run.deps.members?.of(name).active ?? 0;
     return { rank: active / (member?.weight ?? 1), reason: `${active} generations under way` };
   },
 };
 
 /** Moves the model of the conversation's last generation to the front: its provider has the prompt cached. */
 function stuck(run: RunContext, candidates: Candidate[]): Candidate[] {
-  const last = run.state.model ?? run.parts.lastModel;
+  const last = run.state.model ?? run.deps.lastModel;
   const found = candidates.find(({ target }) => target.name === last);
   if (found === undefined) return candidates;
-  const caller = { tenant: run.parts.tenant ?? defaultTenant, run: run.run };
-  if (run.parts.breakers.of(found.target, caller).state !== "closed") return candidates;
+  const caller = { tenant: run.deps.tenant ?? defaultTenant, run: run.run };
+  if (run.deps.breakers.of(found.target, caller).state !== "closed") return candidates;
   const sticky = { target: found.target, reason: "sticky: it answered this conversation last" };
   return [sticky, ...candidates.filter((each) => each !== found)];
 }
 
 function withRoomFirst(run: RunContext, candidates: Candidate[]): Candidate[] {
   const hasRoom = ({ target: { name, member } }: Candidate) =>
-    member === undefined || run.parts.members?.of(name).hasRoom(member) !== false;
+    member === undefined || run.deps.members?.of(name).hasRoom(member) !== false;
   const free = candidates.filter(hasRoom);
   const [first] = candidates;
   if (first === undefined || free.length === 0 || free.includes(first)) return candidates;
@@ -117,8 +117,8 @@ export function withinMember(request: GenerationRequest, { member }: ModelTarget
  * Takes a free seat at the model, if any, synchronously with the choice: otherwise runs that choose at the same time would all pick the
  * same model.
  */
-export function freeSeat({ parts }: RunContext, { name, member }: ModelTarget): Seat | undefined {
-  const known = parts.members?.of(name);
+export function freeSeat({ deps }: RunContext, { name, member }: ModelTarget): Seat | undefined {
+  const known = deps.members?.of(name);
   return known?.hasRoom(member ?? {}) ? known.take(0) : undefined;
 }
 
@@ -128,13 +128,13 @@ export async function seatAt(
   { name, member }: ModelTarget,
   { taken, tokens }: { readonly taken: Seat | undefined; readonly tokens: number },
 ): Promise<Seat | undefined> {
-  const known = run.parts.members?.of(name);
+  const known = run.deps.members?.of(name);
   if (known === undefined || (taken !== undefined && (member === undefined || taken.expect(member, tokens))))
     return taken;
   taken?.leave(0);
   if (member === undefined) return known.take(tokens);
   const most = longestWait(run);
-  const { clock } = run.parts;
+  const { clock } = run.deps;
   const waiting = Promise.withResolvers<Seat>();
   const leave = known.wait(member, tokens, waiting.resolve);
   const stop = clock.after(most, () => {

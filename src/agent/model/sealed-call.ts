@@ -20,7 +20,7 @@ export function writeSealed(
   { call, id, name, round, written, result }: SealedCall,
   { tools, sink }: { readonly tools: ToolTable; readonly sink: CallSink },
 ): void {
-  run.parts.watch?.sealed(id, call);
+  run.deps.watch?.sealed(id, call);
   const checked = result.ok ? tools.check(name, result.arguments) : result;
   const shared = { round, call: id, name };
   const signature = call.signature === undefined ? {} : { signature: call.signature };
@@ -28,7 +28,7 @@ export function writeSealed(
     const error = checked.error.toJSON();
     run.emit({ type: "tool_call.rejected", ...shared, arguments: written, error, ...signature });
     const fields = { run: run.run, call: id, tool: name, code: error.code, reason: error.err };
-    run.parts.log.warn("tool call rejected", fields);
+    run.deps.log.warn("tool call rejected", fields);
     return;
   }
   const parsed = result.ok ? result.arguments : {};

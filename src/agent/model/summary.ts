@@ -143,7 +143,7 @@ interface Asked {
 async function overTargets(run: RunContext, chain: ModelChain, asked: Asked): Promise<Summary> {
   let last: VenturiError | undefined;
   for (const target of chain.targets) {
-    const breaker = run.parts.breakers.of(target, { tenant: run.parts.tenant ?? defaultTenant, run: run.run });
+    const breaker = run.deps.breakers.of(target, { tenant: run.deps.tenant ?? defaultTenant, run: run.run });
     if (!breaker.admit()) continue;
     const request = requestOf(run, chain, { ...asked, model: target.model });
     try {
@@ -162,7 +162,7 @@ async function overTargets(run: RunContext, chain: ModelChain, asked: Asked): Pr
         throw run.signal.reason;
       }
       last = wrap("provider.stream", thrown);
-      const stalled = stalledAt(run.parts.stalls, run.parts.clock.monotonic());
+      const stalled = stalledAt(run.deps.stalls, run.deps.clock.monotonic());
       breaker.failed(last, { shown: false, stalled, unusual: false });
     }
   }

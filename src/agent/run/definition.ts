@@ -137,7 +137,7 @@ export interface Overrides extends NativeGrants {
 
 /** Context that callers pass to an agent's tools and hooks. */
 export interface ContextSource {
-  /** Validates the part that is stored with the run. */
+  /** Validates what is stored with the run. */
   readonly schema: Schema;
   /** Creates what tools and hooks receive, once per attempt, on the worker that executes it. Disposed with the attempt. */
   provide?(

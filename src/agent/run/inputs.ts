@@ -1,5 +1,5 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import { readSchema } from "../schema/json-schema.ts";
 import { parse } from "../schema/standard.ts";
 import type { AgentDefinition } from "./definition.ts";

@@ -15,14 +15,14 @@ export const bytesOfText = async (text: string): Promise<Buffer> =>
 
 function* encodeText(text: string): Generator<void, Buffer> {
   let size = 0;
-  for (const part of sliced(text)) {
-    size += Buffer.byteLength(part);
+  for (const slice of sliced(text)) {
+    size += Buffer.byteLength(slice);
     yield;
   }
   const bytes = Buffer.allocUnsafeSlow(size); // Not zeroed: pages are only touched as they are written.
   let at = 0;
-  for (const part of sliced(text)) {
-    at += bytes.write(part, at);
+  for (const slice of sliced(text)) {
+    at += bytes.write(slice, at);
     yield;
   }
   return bytes;

@@ -70,7 +70,7 @@ export function budgetLeft(run: RunContext): Budget {
 export function watchTime(run: RunContext): () => void {
   const { time } = run.agent.limits;
   if (time === undefined) return () => {};
-  const { clock } = run.parts;
+  const { clock } = run.deps;
   const end = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
   const countdown = new Countdown(clock, Math.max(0, time - elapsedOf(run)), end);
   let waiting = false;

@@ -29,7 +29,7 @@ import { orAborted } from "./or-aborted.ts";
 import { producedIn } from "./output-cap.ts";
 import { Waits } from "./waits.ts";
 
-export interface RunParts {
+export interface RunDeps {
   readonly agent: AgentDefinition;
   /** Looks up an agent that the run may be handed to. */
   readonly agentNamed?: (name: string) => AgentDefinition | undefined;
@@ -79,7 +79,7 @@ export interface RunParts {
 
 /** State shared by the stages of one run: identity, written events, cancellation. */
 export class RunContext {
-  readonly parts: RunParts;
+  readonly deps: RunDeps;
   /** The agent of the current round. A field and not a getter: every delta reads it. */
   agent: AgentDefinition;
   hooks: HookChain;
@@ -107,31 +107,31 @@ export class RunContext {
   /** Difference between event times and the monotonic clock, ms. */
   #offset: number;
 
-  constructor(parts: RunParts) {
-    this.parts = parts;
-    this.agent = parts.agent;
-    this.content = parts.content ?? new ContentStore(undefined);
-    this.state = RunState.of(parts.history);
-    this.produced = producedIn(parts.history);
-    this.state.useIds(parts.session);
-    this.times = RunTimes.of(parts.history);
-    this.waits = parts.waits ?? new Waits(parts.clock, parts.stalls, { tenant: parts.tenant });
-    this.#offset = (parts.now?.() ?? parts.clock.now()) - parts.clock.monotonic();
-    if (parts.queued !== undefined) {
-      const { ms, name } = parts.queued;
-      this.waits.past("queue", name, { since: parts.clock.monotonic() - ms, ms });
+  constructor(deps: RunDeps) {
+    this.deps = deps;
+    this.agent = deps.agent;
+    this.content = deps.content ?? new ContentStore(undefined);
+    this.state = RunState.of(deps.history);
+    this.produced = producedIn(deps.history);
+    this.state.useIds(deps.session);
+    this.times = RunTimes.of(deps.history);
+    this.waits = deps.waits ?? new Waits(deps.clock, deps.stalls, { tenant: deps.tenant });
+    this.#offset = (deps.now?.() ?? deps.clock.now()) - deps.clock.monotonic();
+    if (deps.queued !== undefined) {
+      const { ms, name } = deps.queued;
+      this.waits.past("queue", name, { since: deps.clock.monotonic() - ms, ms });
     }
-    if (parts.queuedPaused !== undefined) {
-      const { ago, ms } = parts.queuedPaused;
-      this.waits.past("paused", pausedName(parts.request.agent), { since: parts.clock.monotonic() - ago, ms });
+    if (deps.queuedPaused !== undefined) {
+      const { ago, ms } = deps.queuedPaused;
+      this.waits.past("paused", pausedName(deps.request.agent), { since: deps.clock.monotonic() - ago, ms });
     }
-    this.live = new LiveContext(parts.request.context, { run: this.run, signal: this.signal });
+    this.live = new LiveContext(deps.request.context, { run: this.run, signal: this.signal });
     this.hooks = this.#hooksOf(this.agent);
   }
 
   /** Activates the agent that the run was last handed to, with its context and hooks. */
   async activate(): Promise<void> {
-    const name = this.state.active?.agent ?? this.parts.agent.name;
+    const name = this.state.active?.agent ?? this.deps.agent.name;
     const before = { agent: this.agent, context: this.context };
     if (name !== this.agent.name) this.agent = this.agentNamed(name);
     this.context = await this.live.of(this.agent);
@@ -140,7 +140,7 @@ export class RunContext {
 
   /** Another agent of the run, under the limits of the agent it was started with. */
   agentNamed(name: string): AgentDefinition {
-    const { agent, agentNamed } = this.parts;
+    const { agent, agentNamed } = this.deps;
     const found = name === agent.name ? agent : agentNamed?.(name);
     if (found !== undefined) return { ...found, limits: agent.limits };
     const message = `the run was handed to the agent "${name}", which this program does not have`;
@@ -148,7 +148,7 @@ export class RunContext {
   }
 
   #hooksOf(agent: AgentDefinition): HookChain {
-    const { clock, stalls, request, tenant } = this.parts;
+    const { clock, stalls, request, tenant } = this.deps;
     return new HookChain(
       agent.hooks,
       {
@@ -173,11 +173,11 @@ export class RunContext {
 
   /** The time that the next event would get; unaffected by changes of the wall clock. */
   get now(): number {
-    return Math.round(this.parts.clock.monotonic() + this.#offset);
+    return Math.round(this.deps.clock.monotonic() + this.#offset);
   }
 
   get run(): string {
-    return this.parts.runLog.ownership.run;
+    return this.deps.runLog.ownership.run;
   }
 
   get signal(): AbortSignal {
@@ -207,7 +207,7 @@ export class RunContext {
       if (!textOnly(body.type)) this.waits.putOn(body, this.#offset);
       if (body.type === "run.finished" || body.type === "run.failed") this.#time(body);
     }
-    const event = this.parts.runLog.write(body);
+    const event = this.deps.runLog.write(body);
     this.state.apply(event);
     const { times } = this;
     if (event.type === "text.delta" && times.streaming && event.at - times.at < stallFrom) {
@@ -215,7 +215,7 @@ export class RunContext {
       if (event.at > times.at) times.at = event.at;
     } else {
       times.take(event);
-      this.#offset = event.at - this.parts.clock.monotonic();
+      this.#offset = event.at - this.deps.clock.monotonic();
     }
     return event;
   }
@@ -232,13 +232,13 @@ export class RunContext {
   /** Writes and applies the event, and waits until it is durable. */
   async step(body: EventBody): Promise<RunEvent> {
     const event = this.emit(body);
-    await this.waits.during("journal", "", this.parts.runLog.flush());
+    await this.waits.during("journal", "", this.deps.runLog.flush());
     return event;
   }
 
   /** The `cost` field of a generation's event. */
   costOf(model: string, usage: Usage | undefined): { cost?: number } {
-    const cost = usage === undefined ? undefined : costOf(usage, this.parts.priceOf?.(model));
+    const cost = usage === undefined ? undefined : costOf(usage, this.deps.priceOf?.(model));
     return cost === undefined ? {} : { cost };
   }
 

@@ -1,6 +1,6 @@
 import type { Message } from "../../core/model/messages.ts";
 import type { ActiveGuard } from "../../core/ports/guard.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import type { GuardVerdict } from "../../core/run/guard-verdict.ts";
 import { screenValue } from "./screen.ts";
 

@@ -104,7 +104,7 @@ class Reading {
   #checksOf(schema: Schema): Check[] {
     try {
       const checks = checksOf(schema, {
-        part: (inner) => this.#read(inner),
+        subschema: (inner) => this.#read(inner),
         whole: (inner) => {
           this.#note(schema, inner);
           return this.#read(inner);

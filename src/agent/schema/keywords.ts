@@ -12,7 +12,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** Access to the subschemas of a keyword. */
 export interface Inner {
   /** Subschema of a child value. */
-  part(schema: unknown): Check;
+  subschema(schema: unknown): Check;
   /** Subschema of the same value. */
   whole(schema: unknown): Check;
 }
@@ -79,9 +79,9 @@ function* arrayChecks(schema: Schema, inner: Inner): Generator<Check> {
   const tuple = listIn(schema, "prefixItems") ?? (Array.isArray(schema.items) ? schema.items : undefined);
   const others = tuple !== undefined && tuple === schema.items ? schema.additionalItems : schema.items;
   if (tuple !== undefined || others !== undefined) {
-    const rest = others === undefined ? undefined : inner.part(others);
+    const rest = others === undefined ? undefined : inner.subschema(others);
     yield structures.items(
-      (tuple ?? []).map((each) => inner.part(each)),
+      (tuple ?? []).map((each) => inner.subschema(each)),
       rest,
     );
   }
@@ -92,7 +92,7 @@ function* arrayChecks(schema: Schema, inner: Inner): Generator<Check> {
   if (schema.contains !== undefined) {
     const fewest = countIn(schema, "minContains") ?? 1;
     const mostFound = countIn(schema, "maxContains") ?? Number.POSITIVE_INFINITY;
-    yield structures.contains(inner.part(schema.contains), fewest, mostFound);
+    yield structures.contains(inner.subschema(schema.contains), fewest, mostFound);
   }
 }
 
@@ -107,15 +107,15 @@ function* objectChecks(schema: Schema, inner: Inner): Generator<Check> {
   const others = schema.additionalProperties;
   if (named || matching || others !== undefined) {
     yield structures.members({
-      named: new Map(Object.entries(named ?? {}).map(([name, each]) => [name, inner.part(each)])),
+      named: new Map(Object.entries(named ?? {}).map(([name, each]) => [name, inner.subschema(each)])),
       matching: Object.entries(matching ?? {}).map(([source, each]) => ({
         pattern: patternOf(source),
-        check: inner.part(each),
+        check: inner.subschema(each),
       })),
-      others: others === undefined || others === false ? others : inner.part(others),
+      others: others === undefined || others === false ? others : inner.subschema(others),
     });
   }
-  if (schema.propertyNames !== undefined) yield structures.names(inner.part(schema.propertyNames));
+  if (schema.propertyNames !== undefined) yield structures.names(inner.subschema(schema.propertyNames));
   yield* dependencyChecks(schema, inner);
 }
 

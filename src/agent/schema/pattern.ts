@@ -40,11 +40,11 @@ function compile(source: string): Pattern {
   };
 }
 
-function engineOf(source: string, part: string): RE2JS {
+function engineOf(source: string, expression: string): RE2JS {
   // The translation below would read `\k` as a literal k.
-  if (/(?:^|[^\\])(?:\\\\)*\\k</.test(part)) throw unsupported(source, "backreferences are not supported");
+  if (/(?:^|[^\\])(?:\\\\)*\\k</.test(expression)) throw unsupported(source, "backreferences are not supported");
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(withPlainProperties(part)));
+    return RE2JS.compile(RE2JS.translateRegExp(withPlainProperties(expression)));
   } catch (thrown) {
     const what = messageOf(thrown).replace(/^error parsing regexp: /, "");
     throw unsupported(source, `${what}; backreferences and looking around are not supported`);

@@ -18,7 +18,7 @@ export function parse(schema: Schema, value: unknown, root: string): Parsed {
 }
 
 const pathOf = ({ path = [] }: SchemaIssue): string =>
-  path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+  path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".");
 
 const known = new WeakMap<object, Readonly<Record<string, unknown>>>();
 

@@ -1,4 +1,4 @@
-import type { PendingCall } from "../../core/run/event-parts.ts";
+import type { PendingCall } from "../../core/run/event-fields.ts";
 
 /** What identifies a call for repetition checks. */
 export type CallIdentity = Pick<PendingCall, "name" | "arguments">;

@@ -1,5 +1,5 @@
 import type { Message } from "../../core/model/messages.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 
 export function inputMessages(input: RunInput): Message[] {
   const messages = [...(input.messages ?? [])];

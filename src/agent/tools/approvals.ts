@@ -62,7 +62,7 @@ export class Approvals {
     const { approvalTimeout } = this.#run.agent.toolPolicy;
     const asked = (this.#run.state.round?.inOrder ?? [])
       .filter((call) => call.approval === "requested")
-      .map((call) => (call.approvalAt ?? this.#run.parts.clock.now()) + approvalTimeout);
+      .map((call) => (call.approvalAt ?? this.#run.deps.clock.now()) + approvalTimeout);
     for (const { since, until, verdict } of this.#run.state.questions.values()) {
       if (verdict === undefined) asked.push(until ?? since + approvalTimeout);
     }
@@ -102,7 +102,7 @@ export class Approvals {
     if (!questions.has(asked.call)) await this.#request(asked, round);
     const known = questions.get(asked.call);
     if (known?.verdict) return known.verdict;
-    const left = asked.until === undefined ? this.#leftOf(known?.since) : asked.until - this.#run.parts.clock.now();
+    const left = asked.until === undefined ? this.#leftOf(known?.since) : asked.until - this.#run.deps.clock.now();
     return this.#answer(asked.call, round, {
       left,
       settled: asked.settled,
@@ -113,7 +113,7 @@ export class Approvals {
   async #request(asked: Asked, round: number): Promise<void> {
     const { call, name, origin } = asked;
     if (isInput(asked)) mustBeAnswerable(asked);
-    const until = asked.until ?? this.#run.parts.clock.now() + this.#run.agent.toolPolicy.approvalTimeout;
+    const until = asked.until ?? this.#run.deps.clock.now() + this.#run.agent.toolPolicy.approvalTimeout;
     const common = { round, call, name, until, ...(origin === undefined ? {} : { origin: { ...origin } }) };
     if (isInput(asked)) {
       const { kind, message, schema, choices, url, fallback } = asked;
@@ -176,7 +176,7 @@ export class Approvals {
 
   /** A start in the future means the clock was set back since. That must not extend the wait. */
   #leftOf(since: number | undefined): number {
-    const now = this.#run.parts.clock.now();
+    const now = this.#run.deps.clock.now();
     return this.#run.agent.toolPolicy.approvalTimeout - Math.max(0, now - (since ?? now));
   }
 
@@ -197,7 +197,7 @@ export class Approvals {
         settle(timedOut);
       };
       const late = input?.fallback === undefined ? timedOut : { ...timedOut, approved: true, answer: input.fallback };
-      const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(late));
+      const stop = this.#run.deps.clock.after(Math.max(0, left), () => settle(late));
       this.#waiting.set(call, settle);
       settled?.then(settle, onAbort);
       if (signal.aborted) onAbort();

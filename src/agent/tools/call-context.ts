@@ -10,18 +10,18 @@ interface Call {
 }
 
 /** A call copied by a fork keeps the original's key, so that its effect cannot happen twice. */
-export const idempotencyKeyOf = ({ run, parts }: RunContext, call: string): string =>
-  parts.request.fork?.keys?.[call] ?? `${run}:${call}`;
+export const idempotencyKeyOf = ({ run, deps }: RunContext, call: string): string =>
+  deps.request.fork?.keys?.[call] ?? `${run}:${call}`;
 
 /** What tools and approval functions are told about the call. */
 export function callContext(run: RunContext, { call, round, attempt, controller }: Call): CallContext {
-  const { session, context, caller } = run.parts.request;
+  const { session, context, caller } = run.deps.request;
   return {
     run: run.run,
     round,
     call: call.call,
     agent: run.agent.name,
-    tenant: run.parts.tenant ?? defaultTenant,
+    tenant: run.deps.tenant ?? defaultTenant,
     attempt,
     idempotencyKey: idempotencyKeyOf(run, call.call),
     signal: controller.signal,

@@ -7,7 +7,7 @@ import { callContext } from "./call-context.ts";
 import type { CallEntry } from "./call-entry.ts";
 import type { Checked, ToolTable } from "./tool-table.ts";
 
-interface RuleParts {
+interface RuleDeps {
   readonly run: RunContext;
   readonly round: number;
   readonly tools: ToolTable;
@@ -15,15 +15,15 @@ interface RuleParts {
 
 /** Decides when a call may start and whether a person is asked first. */
 export class CallRules {
-  readonly #parts: RuleParts;
+  readonly #deps: RuleDeps;
 
-  constructor(parts: RuleParts) {
-    this.#parts = parts;
+  constructor(deps: RuleDeps) {
+    this.#deps = deps;
   }
 
   /** Whether it may start while the model still streams. */
   mayStartEarly({ tool, call }: CallEntry): boolean {
-    const { run } = this.#parts;
+    const { run } = this.#deps;
     if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
     if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
     if (typeof tool.approval === "function" || this.hookReason(call) !== undefined) return false;
@@ -32,14 +32,14 @@ export class CallRules {
 
   /** Whether the tool's function has yet to decide. A question already in the journal was its decision. */
   isUndecided({ tool, call, decision, approved }: CallEntry): boolean {
-    if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
+    if (this.#deps.run.state.allowedForRun.has(tool.name)) return false;
     return typeof tool.approval === "function" && decision === undefined && !approved && call.approval === undefined;
   }
 
   /** Calls the tool's approval function. Invalid arguments are rejected later, when the call starts. */
   async askTool(entry: CallEntry): Promise<boolean | string | undefined> {
     const { call, tool, controller } = entry;
-    const { run, round } = this.#parts;
+    const { run, round } = this.#deps;
     const checked = this.check(call);
     if (!checked.ok || typeof tool.approval !== "function") return false;
     const context = callContext(run, { call, controller, round, attempt: call.attempts + 1 });
@@ -48,7 +48,7 @@ export class CallRules {
 
   mustAsk({ tool, call, decision }: CallEntry): boolean {
     if (this.isUncertain(tool, call) || this.hookReason(call) !== undefined) return true;
-    if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
+    if (this.#deps.run.state.allowedForRun.has(tool.name)) return false;
     if (decision?.ask === true) return true;
     if (typeof tool.approval === "function") return decision === undefined && call.approval !== undefined;
     return this.#needsApproval(tool, call);
@@ -65,13 +65,13 @@ export class CallRules {
 
   /** Why a hook requires approval, if one does. */
   hookReason(call: CallState): string | undefined {
-    const { run, round } = this.#parts;
+    const { run, round } = this.#deps;
     if (run.hooks.empty) return undefined;
     return run.hooks.approval({ call: call.call, name: call.name, arguments: call.changed ?? call.arguments }, round);
   }
 
   check({ name, arguments: input, changed }: CallState): Checked {
-    return this.#parts.tools.check(name, { ...(changed ?? input) });
+    return this.#deps.tools.check(name, { ...(changed ?? input) });
   }
 
   /** The input shown to a person, as JSON like all event data, because a schema may have produced dates or sets. */
@@ -85,7 +85,7 @@ export class CallRules {
 
   #needsApproval({ name, approval = "never" }: Tool, call: CallState): boolean {
     return (
-      typeof approval !== "function" && needsApproval(this.#parts.run, { name, approval }, () => this.#inputOf(call))
+      typeof approval !== "function" && needsApproval(this.#deps.run, { name, approval }, () => this.#inputOf(call))
     );
   }
 

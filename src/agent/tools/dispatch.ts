@@ -16,7 +16,7 @@ import type { Repetition } from "./repetition.ts";
 import { keepContent, refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
 import type { ToolTable } from "./tool-table.ts";
 
-export interface DispatchParts {
+export interface DispatchDeps {
   readonly run: RunContext;
   readonly round: number;
   readonly tools: ToolTable;
@@ -34,7 +34,7 @@ export interface DispatchParts {
  * approvals allow; the run state orders the results.
  */
 export class Dispatcher implements CallSink {
-  readonly #parts: DispatchParts;
+  readonly #deps: DispatchDeps;
   readonly #rules: CallRules;
   readonly #entries: CallEntry[] = [];
   #generationDone = false;
@@ -42,16 +42,16 @@ export class Dispatcher implements CallSink {
   #failure: VenturiError | undefined;
   #waiting: (() => void)[] = [];
 
-  constructor(parts: DispatchParts) {
-    this.#parts = parts;
-    this.#rules = new CallRules(parts);
+  constructor(deps: DispatchDeps) {
+    this.#deps = deps;
+    this.#rules = new CallRules(deps);
     keepOne(this);
   }
 
   sealed(call: CallState): void {
-    const { tools, run, executes } = this.#parts;
+    const { tools, run, executes } = this.#deps;
     if (tools.isClient(call.name) || !executes) {
-      run.parts.watch?.gated(call, executes ? "the client" : "maxToolRounds");
+      run.deps.watch?.gated(call, executes ? "the client" : "maxToolRounds");
       return;
     }
     const tool = tools.get(call.name) ?? goneTool(call.name);
@@ -69,7 +69,7 @@ export class Dispatcher implements CallSink {
 
   generationSucceeded(): void {
     this.#generationDone = true;
-    this.#generationEnd = this.#parts.run.parts.clock.monotonic();
+    this.#generationEnd = this.#deps.run.deps.clock.monotonic();
     this.#pump();
   }
 
@@ -109,7 +109,7 @@ export class Dispatcher implements CallSink {
       if (!this.#hasRoom(entry)) break;
       void this.#start(entry);
     }
-    const { watch } = this.#parts.run.parts;
+    const { watch } = this.#deps.run.deps;
     if (watch !== undefined) for (const entry of this.#entries) watch.gated(entry.call, this.#gateOf(entry));
     this.#keepTime();
     if (this.#isSettled) for (const wake of this.#waiting.splice(0)) wake();
@@ -121,7 +121,7 @@ export class Dispatcher implements CallSink {
     if (state === "asking") return "approval";
     if (state === "deciding") return "its approval function";
     if (state !== "queued") return undefined;
-    const { agent } = this.#parts.run;
+    const { agent } = this.#deps.run;
     if (!this.#generationDone && !this.#rules.mayStartEarly(entry)) {
       return agent.toolPolicy.dispatch === "round" ? "dispatch: round" : "generation";
     }
@@ -155,15 +155,15 @@ export class Dispatcher implements CallSink {
   #hasRoom({ tool, call }: CallEntry): boolean {
     const running = this.#entries.filter((entry) => entry.state === "running");
     if (running.some((entry) => entry.tool.exclusive)) return false;
-    const { state, agent } = this.#parts.run;
+    const { state, agent } = this.#deps.run;
     // A call started before a crash was already counted.
     if (call.attempts === 0 && state.toolCalls >= agent.limits.maxToolCalls) return false;
     if (tool.exclusive) return running.length === 0;
-    return running.length < this.#parts.run.agent.toolPolicy.concurrency;
+    return running.length < this.#deps.run.agent.toolPolicy.concurrency;
   }
 
   async #ask(entry: CallEntry): Promise<void> {
-    const { run, round, approvals } = this.#parts;
+    const { run, round, approvals } = this.#deps;
     entry.ask();
     try {
       if (this.#rules.isUncertain(entry.tool, entry.call) && run.agent.toolPolicy.onUncertain === "fail") {
@@ -175,7 +175,7 @@ export class Dispatcher implements CallSink {
       const approved = await approvals.ask(entry.call, round, {
         input,
         ...(reason === undefined ? {} : { reason }),
-        ...shownFirst(entry.tool.approval, { args: input, metadata: run.parts.request.metadata ?? {} }),
+        ...shownFirst(entry.tool.approval, { args: input, metadata: run.deps.request.metadata ?? {} }),
       });
       if (entry.state !== "asking") return;
       if (!approved) return this.#settle(entry, refused("tool_denied", entry.call.denial ?? "the call was denied"));
@@ -187,7 +187,7 @@ export class Dispatcher implements CallSink {
   }
 
   async #start(entry: CallEntry): Promise<void> {
-    const { run, round, repetition } = this.#parts;
+    const { run, round, repetition } = this.#deps;
     entry.start();
     const attempt = entry.call.attempts + 1;
     try {
@@ -202,7 +202,7 @@ export class Dispatcher implements CallSink {
         attempt,
         idempotencyKey: idempotencyKeyOf(run, entry.call.call),
       });
-      entry.started(run.parts.clock.monotonic());
+      entry.started(run.deps.clock.monotonic());
       const { call, tool } = entry;
       const signal = entry.controller.signal;
       const ask = (question: Question) => this.#question(entry, question);
@@ -217,14 +217,14 @@ export class Dispatcher implements CallSink {
   /** The question was asked before a restart, and a config change has since removed the need for approval. */
   async #closeQuestion({ call, name, approval }: CallState): Promise<void> {
     if (approval !== "requested") return;
-    const isGone = this.#parts.tools.get(name) === undefined;
+    const isGone = this.#deps.tools.get(name) === undefined;
     const reason = isGone ? "the tool is gone" : "no approval is needed any more";
-    const { round } = this.#parts;
-    await this.#parts.run.step({ type: "approval.resolved", round, call, approved: !isGone, reason });
+    const { round } = this.#deps;
+    await this.#deps.run.step({ type: "approval.resolved", round, call, approved: !isGone, reason });
   }
 
   async #question(entry: CallEntry, { id, ...question }: Question): Promise<Verdict> {
-    const { round, approvals } = this.#parts;
+    const { round, approvals } = this.#deps;
     entry.questionOpened();
     this.#keepTime();
     try {
@@ -236,8 +236,8 @@ export class Dispatcher implements CallSink {
   }
 
   #settle(entry: CallEntry, outcome: Outcome): void {
-    const { run } = this.#parts;
-    this.#finish(entry.call, outcome, entry.timeUntil(run.parts.clock.monotonic(), this.#generationEnd));
+    const { run } = this.#deps;
+    this.#finish(entry.call, outcome, entry.timeUntil(run.deps.clock.monotonic(), this.#generationEnd));
     entry.settle();
     // A denial is an answer, not a failure: the model gets it whatever the policy.
     const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";
@@ -258,18 +258,18 @@ export class Dispatcher implements CallSink {
   }
 
   #finish(call: CallState, outcome: Outcome, time: ToolTime): void {
-    const { run, round } = this.#parts;
+    const { run, round } = this.#deps;
     writeToolFinished(run, { round, call, limit: this.#limitOf(call) }, { outcome, time });
   }
 
   #limitOf({ name }: CallState): number {
-    const { run, tools } = this.#parts;
+    const { run, tools } = this.#deps;
     return tools.get(name)?.maxOutput ?? run.agent.toolPolicy.maxOutput;
   }
 
   #keepTime(): void {
     if (!this.#generationDone) return;
-    const { run, onlyAsking } = this.#parts;
+    const { run, onlyAsking } = this.#deps;
     run.onAsking(this.#isOnlyAsking);
     onlyAsking(this.onlyAsking);
   }

@@ -65,7 +65,7 @@ function retold(error: VenturiError | undefined, output: string): VenturiError {
 
 async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
   const { tool, signal } = execution;
-  const { clock, log } = run.parts;
+  const { clock, log } = run.deps;
   const controller = new AbortController();
   const limit = tool.timeout ?? run.agent.toolPolicy.timeout;
   const giveUp = (code: "tool_timeout" | "journal_failed", message: string) => () =>
@@ -109,7 +109,7 @@ class Grace {
     this.#signal = signal;
     this.over = new Promise((_, reject) => {
       this.#wait = () => {
-        this.#stopTimer = run.parts.clock.after(run.agent.toolPolicy.grace, () => reject(new LeftBehind()));
+        this.#stopTimer = run.deps.clock.after(run.agent.toolPolicy.grace, () => reject(new LeftBehind()));
       };
     });
     if (signal.aborted) this.#wait();
@@ -148,7 +148,7 @@ class ToolCall {
     signal.throwIfAborted();
     const { tool, input } = this.#execution;
     const context = this.#context();
-    const { clock, stalls, tenant } = this.#run.parts;
+    const { clock, stalls, tenant } = this.#run.deps;
     const before = clock.monotonic();
     const scope = {
       what: `tool ${tool.name}`,
@@ -187,18 +187,18 @@ class ToolCall {
 
   #context(): ToolContext {
     const { call, round, attempt } = this.#execution;
-    const { parts } = this.#run;
+    const { deps } = this.#run;
     return {
       ...callContext(this.#run, { call, round, attempt, controller: { signal: this.#signal } }),
-      log: parts.log,
-      depth: parts.request.parent?.depth ?? 0,
+      log: deps.log,
+      depth: deps.request.parent?.depth ?? 0,
       progress: this.#progress,
       record: this.#record,
       ask: this.#ask,
       budget: () => budgetLeft(this.#run),
       spent: this.#spent,
       transfer: (name) => transfer(this.#run, { call: call.call, round }, name),
-      ...callerTrace(parts.request),
+      ...callerTrace(deps.request),
     };
   }
 

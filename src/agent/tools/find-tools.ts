@@ -56,7 +56,7 @@ function groupsOf(tools: readonly Tool[]): string {
   return [...told, ...(groups.length > mostGroups ? [`${groups.length - mostGroups} more`] : [])].join(", ");
 }
 
-/** The part of the name before the first separator. */
+/** The name up to the first separator. */
 function groupOf(name: string): string {
   const end = [...name].findIndex((char, index) => index > 0 && (char === "_" || char === "-" || char === "."));
   return end < 0 ? name : name.slice(0, end);

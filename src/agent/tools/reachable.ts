@@ -36,10 +36,10 @@ export function mayHave(schema: unknown, path: readonly string[], root: unknown 
   const [key, ...rest] = path;
   if (key === undefined || !isObject(schema) || depth > 32) return schema !== false;
   if (typeof schema.$ref === "string") return mayHave(resolve(root, schema.$ref), path, root, depth + 1);
-  const parts = ["anyOf", "oneOf", "allOf"].flatMap((name) =>
+  const combined = ["anyOf", "oneOf", "allOf"].flatMap((name) =>
     Array.isArray(schema[name]) ? (schema[name] as unknown[]) : [],
   );
-  if (parts.some((part) => mayHave(part, path, root, depth + 1))) return true;
+  if (combined.some((each) => mayHave(each, path, root, depth + 1))) return true;
   const { properties, patternProperties, additionalProperties, items, type } = schema;
   const isScalar = typeof type === "string" && type !== "object" && type !== "array";
   if (isScalar) return false;
@@ -47,7 +47,7 @@ export function mayHave(schema: unknown, path: readonly string[], root: unknown 
   if (isObject(properties) && Object.hasOwn(properties, key)) return mayHave(properties[key], rest, root, depth + 1);
   if (isObject(patternProperties) || isObject(additionalProperties) || additionalProperties === true) return true;
   // A schema without properties allows any, unless it combines several schemas.
-  return !isObject(properties) && parts.length === 0 && additionalProperties !== false;
+  return !isObject(properties) && combined.length === 0 && additionalProperties !== false;
 }
 
 /** Property names at the top level and one below, for error messages. */
@@ -64,8 +64,8 @@ function resolve(root: unknown, reference: string): unknown {
   return reference
     .slice(2)
     .split("/")
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce<unknown>((at, part) => (isObject(at) ? at[part] : undefined), root);
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<unknown>((at, token) => (isObject(at) ? at[token] : undefined), root);
 }
 
 const isObject = (value: unknown): value is Schema =>

@@ -8,7 +8,7 @@ const longestPiece = 32_000;
 /** Maximum number of names in an error message. */
 const mostNamed = 50;
 
-type Run = Pick<RunContext, "state" | "content"> & { readonly parts: Pick<RunContext["parts"], "session"> };
+type Run = Pick<RunContext, "state" | "content"> & { readonly deps: Pick<RunContext["deps"], "session"> };
 
 /** One object: what is made of a schema is kept with it. */
 const parameters = z.strictObject({
@@ -34,7 +34,7 @@ export function readResultTool(run: Run): Tool {
   };
 }
 
-async function resultOf({ state, content, parts: { session } }: Run, call: string): Promise<string> {
+async function resultOf({ state, content, deps: { session } }: Run, call: string): Promise<string> {
   const cut = state.cutResults.get(call);
   if (cut !== undefined) return typeof cut === "string" ? cut : await content.output(cut.hash);
   const results = resultsIn([...session, ...state.messages]);

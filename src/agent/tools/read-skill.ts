@@ -55,8 +55,8 @@ function scriptsOf({ folder }: Skill, files: readonly string[], [shell]: readonl
 }
 
 function fileOf(skill: Skill, path: string): string {
-  const parts = partsOf(path);
-  const name = parts.join("/");
+  const segments = segmentsOf(path);
+  const name = segments.join("/");
   const file = skill.files.get(name);
   if (file === undefined || file.unread === "denied") {
     const known = [...skill.files].filter(([, { unread }]) => unread !== "denied").map(([each]) => each);
@@ -73,13 +73,13 @@ const unreadable = (name: string, { size, unread }: SkillFile): VenturiError =>
     : new VenturiError("tool.call", "tool_failed", `"${name}" is a binary file (${size} bytes)`);
 
 /** Refuses the same paths as the `files` tools. */
-function partsOf(path: string): string[] {
+function segmentsOf(path: string): string[] {
   const refuse = (message: string) => new VenturiError("tool.call", "tool_denied", message);
   if (path.length > longestPath) throw refuse("the path is too long");
   if (hasControlCharacter(path)) throw refuse("the path has a control character in it");
   if (path.startsWith("/") || path.startsWith("~") || path.includes("\\") || path[1] === ":")
     throw refuse("use a path relative to the skill's folder, with / between folders");
-  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw refuse('".." is not allowed; paths start at the skill\'s folder');
-  return parts;
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.includes("..")) throw refuse('".." is not allowed; paths start at the skill\'s folder');
+  return segments;
 }

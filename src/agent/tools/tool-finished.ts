@@ -34,7 +34,7 @@ export function writeToolFinished(
     ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
   });
   if (!outcome.ok) {
-    run.parts.log.warn("tool failed", {
+    run.deps.log.warn("tool failed", {
       run: run.run,
       round,
       call: call.call,

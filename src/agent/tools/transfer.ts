@@ -22,7 +22,7 @@ export async function transfer(
   try {
     const agent = run.agentNamed(name);
     const context = await run.live.of(agent);
-    const instructions = await writtenInstructions({ agent, context }, started?.input ?? run.parts.request.input);
+    const instructions = await writtenInstructions({ agent, context }, started?.input ?? run.deps.request.input);
     if (run.state.handedTo !== undefined) throw new VenturiError(op, "tool_failed", "another call was first");
     await run.step({
       type: "agent.changed",

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { Message, Part } from "../../core/model/messages.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 
 /** Converts what a person wrote and attached in the editor to a run's input. */
 export function inputOf(blocks: readonly ContentBlock[]): RunInput {

@@ -17,7 +17,7 @@ import { Following, type OpenQuestion } from "./following.ts";
 import { stopReasonOf } from "./stop-reason.ts";
 import { type SessionFolds, Updates } from "./updates.ts";
 
-export interface SessionParts {
+export interface SessionDeps {
   readonly runs: Runs;
   readonly client: AgentContext;
   readonly capabilities: Asking["capabilities"];
@@ -33,7 +33,7 @@ export class Session {
   readonly cwd: string;
   agent: string;
   model: string | undefined;
-  readonly #parts: SessionParts;
+  readonly #deps: SessionDeps;
   readonly #following = new Map<string, Following>();
   /** Tools that the user allowed for the whole session. */
   readonly #allowed = new Set<string>();
@@ -44,11 +44,11 @@ export class Session {
   readonly #begun = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(of: { readonly id: string; readonly cwd: string; readonly agent: string }, parts: SessionParts) {
+  constructor(of: { readonly id: string; readonly cwd: string; readonly agent: string }, deps: SessionDeps) {
     this.id = of.id;
     this.cwd = of.cwd;
     this.agent = of.agent;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
@@ -78,11 +78,11 @@ export class Session {
   /** Shows the session's past runs; one left by a dead process continues and is followed. */
   async load(rows: readonly RunRow[]): Promise<void> {
     for (const { run } of rows) {
-      const updates = new Updates(run, this.#parts.folds);
+      const updates = new Updates(run, this.#deps.folds);
       let last: TerminalEvent | undefined;
       let seq = 0;
       for (let next: number | undefined = 0; next !== undefined; ) {
-        const page = await this.#parts.runs.events(run, { after: next });
+        const page = await this.#deps.runs.events(run, { after: next });
         for (const event of page.events) {
           if (event.type === "run.started") await this.#replayInput(run, event.input);
           if (isTerminal(event)) last = event;
@@ -124,7 +124,7 @@ export class Session {
   }
 
   async #start(blocks: readonly ContentBlock[]): Promise<OpenQuestion> {
-    const { runs, folds } = this.#parts;
+    const { runs, folds } = this.#deps;
     try {
       const { run } = await runs.start({
         agent: this.agent,
@@ -146,7 +146,7 @@ export class Session {
     const open = this.#open;
     if (open?.asked === undefined) return undefined;
     const { run, asked } = open;
-    const isOpen = (await this.#parts.runs.pending(run)).some(({ call }) => call === asked.call);
+    const isOpen = (await this.#deps.runs.pending(run)).some(({ call }) => call === asked.call);
     this.#open = undefined;
     if (!isOpen) {
       this.#followOn(open); // Answered elsewhere or too late; the new run comes after it.
@@ -168,7 +168,7 @@ export class Session {
   /** Follows to the run's end, or to a question that only a message can answer. */
   async #follow(place: OpenQuestion): Promise<TerminalEvent | undefined> {
     const { run, updates } = place;
-    const following = new Following(this.#parts.runs, {
+    const following = new Following(this.#deps.runs, {
       place,
       show: (events) => this.#show(updates.of(events)),
       ask: (event, closed) => this.#ask(event, updates, closed),
@@ -200,7 +200,7 @@ export class Session {
       return true;
     }
     await this.#show(updates.announced(call, event.type === "question.asked" ? event.message : name));
-    const { client, capabilities, folds } = this.#parts;
+    const { client, capabilities, folds } = this.#deps;
     const view: SessionFolds["view"] = (...of) => folds.files.completed(folds.view(...of));
     const asking = { client, capabilities, sessionId: this.id, toolCallId: updates.idOf(call), view, closed };
     for (let left = tries; left > 0; left--) {
@@ -222,21 +222,21 @@ export class Session {
   }
 
   async #signal(run: string, body: SignalBody<"approve">): Promise<void> {
-    await this.#parts.runs.signal(run, "approve", body, `approve:${body.call}`);
+    await this.#deps.runs.signal(run, "approve", body, `approve:${body.call}`);
   }
 
   #cancelRun(run: string): void {
-    this.#noted(this.#parts.runs.cancel(run, "cancelled in the editor")).catch(() => {}); // It has already ended.
+    this.#noted(this.#deps.runs.cancel(run, "cancelled in the editor")).catch(() => {}); // It has already ended.
   }
 
   async #replayInput(run: string, input: Parameters<typeof blocksOf>[0]): Promise<void> {
-    const blocks = await blocksOf(input, (hash) => this.#parts.runs.content(run, hash));
+    const blocks = await blocksOf(input, (hash) => this.#deps.runs.content(run, hash));
     await this.#show(blocks.map((content) => ({ sessionUpdate: "user_message_chunk", messageId: run, content })));
   }
 
   async #show(updates: readonly SessionUpdate[]): Promise<void> {
     for (const update of updates) {
-      await this.#parts.client.notify("session/update", { sessionId: this.id, update });
+      await this.#deps.client.notify("session/update", { sessionId: this.id, update });
     }
   }
 }

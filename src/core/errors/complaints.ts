@@ -81,7 +81,7 @@ function at(value: unknown, path: Path): unknown {
   return found;
 }
 
-const dotted = (path: Path): string => path.map((part) => String(part).slice(0, longestKey)).join(".");
+const dotted = (path: Path): string => path.map((segment) => String(segment).slice(0, longestKey)).join(".");
 
 /** All issues, including those of every union branch. */
 export const everyBranch = (issue: Issue): Issue[] =>
@@ -152,9 +152,9 @@ export function knownKeys(schema: z.ZodType, path: Path): string[] {
   // Called for every plugin at startup, where building a JSON Schema takes a millisecond.
   if (path.length === 0 && schema instanceof z.ZodObject) return Object.keys(schema.shape);
   let level: JsonSchema[] = [inputSchema(schema)];
-  for (const part of path) {
+  for (const segment of path) {
     level = level.flatMap(alternatives).flatMap((each) => {
-      const next = typeof part === "number" ? each.items : (each.properties?.[part] ?? each.additionalProperties);
+      const next = typeof segment === "number" ? each.items : (each.properties?.[segment] ?? each.additionalProperties);
       return next === undefined || typeof next === "boolean" ? [] : [next];
     });
   }

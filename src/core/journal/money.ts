@@ -247,7 +247,7 @@ export class UsageSums {
   }
 
   add(entry: UsageRow): void {
-    // Each part is prefixed with its length, so that no two rows share a key.
+    // Each field is prefixed with its length, so that no two rows share a key.
     let key = "";
     for (const each of this.#keys) key += `${entry[each]?.length} ${entry[each]}`;
     const known = this.#rows.get(key);

@@ -55,7 +55,7 @@ export interface PermittedNative {
   readonly lost: readonly string[];
 }
 
-/** The part of a caller's native fields and headers that reaches the provider. */
+/** What reaches the provider of a caller's native fields and headers. */
 export function permittedNative(asked: NativeRequest, setting: Setting): PermittedNative {
   const fields: Record<string, unknown> = {};
   const lost: string[] = [];

@@ -7,7 +7,7 @@ export const Usage = z.strictObject({
   outputTokens: z.number().exactOptional(),
   cacheReadTokens: z.number().exactOptional(),
   cacheWriteTokens: z.number().exactOptional(),
-  /** The part of those that is cached for an hour. */
+  /** Those of them that are cached for an hour. */
   cacheWrite1hTokens: z.number().exactOptional(),
   reasoningTokens: z.number().exactOptional(),
   /** Parts of input and output that some vendors price separately. */
@@ -19,7 +19,7 @@ export const Usage = z.strictObject({
 });
 export type Usage = z.output<typeof Usage>;
 
-/** A run's usage broken down; the parts add up to the total. Absent when it only has successful generations of one model. */
+/** A run's usage broken down; the shares add up to the total. Absent when it only has successful generations of one model. */
 export const Spent = z.array(
   z.strictObject({
     /**

@@ -166,13 +166,13 @@ function read({ value }: KeyValue): StoredDocument {
   throw new VenturiError("memory.read", "record_invalid", "a document of working memory cannot be read");
 }
 
-const keyOf = (place: DocumentPlace): string => `${prefixOf(place)}${part(place.document)}`;
+const keyOf = (place: DocumentPlace): string => `${prefixOf(place)}${segment(place.document)}`;
 
 const prefixOf = ({ tenant, scope, owner }: { tenant: string; scope: MemoryScope; owner?: string }): string =>
-  `${part(tenant)}/${scope}/${owner === undefined ? "" : `${part(owner)}/`}`;
+  `${segment(tenant)}/${scope}/${owner === undefined ? "" : `${segment(owner)}/`}`;
 
 /** Keys are limited to 512 characters, so a long name is replaced by its hash. An encoded name never starts with `!`. */
-function part(name: string): string {
+function segment(name: string): string {
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll("!", "%21");
   return encoded.length <= 128 ? encoded : `!${createHash("sha256").update(name).digest("hex")}`;
 }

@@ -72,13 +72,13 @@ export class Notes {
   constructor(
     name: string,
     store: MemoryStore,
-    parts: { readonly bounds: NoteBounds; readonly clock: Clock; readonly embedder?: Embedder },
+    deps: { readonly bounds: NoteBounds; readonly clock: Clock; readonly embedder?: Embedder },
   ) {
     this.name = name;
-    this.bounds = parts.bounds;
+    this.bounds = deps.bounds;
     this.#store = store;
-    this.#embedder = parts.embedder;
-    this.#clock = parts.clock;
+    this.#embedder = deps.embedder;
+    this.#clock = deps.clock;
   }
 
   /** `keep`: an existing note with this id stays unchanged. */

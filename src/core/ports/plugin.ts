@@ -42,7 +42,7 @@ export interface PluginContext {
   plugin(name: string): Promise<AnyPlugin>;
 }
 
-/** The parts of the config that are known during validation. */
+/** What is known of the config during validation. */
 export interface CheckContext {
   /** The instance's key in the config. */
   readonly name: string;

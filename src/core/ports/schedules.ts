@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KeyValue, KeyValues } from "../journal/key-values.ts";
-import { RunInput } from "../run/event-parts.ts";
+import { RunInput } from "../run/event-fields.ts";
 
 /** What happens when a schedule fires while its previous run is still executing. */
 export const overlaps = ["skip", "queue", "cancel"] as const;

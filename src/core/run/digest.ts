@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { PriceOf } from "../model/prices.ts";
 import { type Inherited, Usage } from "../model/usage.ts";
 import { named } from "../values/schema-names.ts";
-import { type RunInput, Timing } from "./event-parts.ts";
+import { type RunInput, Timing } from "./event-fields.ts";
 import { type EventOf, outcomeOf, outcomes, type RunEvent, type TerminalEvent } from "./events.ts";
 import { Spending } from "./spending.ts";
 
@@ -59,7 +59,7 @@ const shown = 200;
 const searched = 8_192;
 const mostNames = 50;
 
-/** The parts of a run's request that its digest shows. */
+/** What a run's digest shows of its request. */
 interface Asked {
   readonly agent: string;
   readonly input: RunInput;

@@ -17,7 +17,7 @@ import {
   skills,
   Timing,
   ToolContent,
-} from "./event-parts.ts";
+} from "./event-fields.ts";
 import { GuardVerdict } from "./guard-verdict.ts";
 import { memoryChanged, memoryRecalled } from "./memory-events.ts";
 import { approvalRequested, approvalResolved, questionAnswered, questionAsked } from "./question-events.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CallOptions } from "./call-settings.ts";
-import { RunInput } from "./event-parts.ts";
+import { RunInput } from "./event-fields.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /**

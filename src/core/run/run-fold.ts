@@ -6,12 +6,12 @@ import {
   type FoldedQuestion,
   type FoldedRound,
   isRefusal,
-} from "./fold-parts.ts";
+} from "./folded-run.ts";
 import type { AnsweredEvent, AskedEvent } from "./questions.ts";
 import { RunTimes } from "./run-times.ts";
 import { isPiece } from "./time-parts.ts";
 
-export * from "./fold-parts.ts";
+export * from "./folded-run.ts";
 
 /**
  * What a run's events say of it: the one fold for all who show a run, so that no two of them disagree. Events are kept where they

@@ -2,7 +2,7 @@ import type { Message } from "../model/messages.ts";
 import type { Native, NativeRequest } from "../model/native.ts";
 import type { NativeGrants } from "../model/native-rules.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "../model/provider.ts";
-import type { RunInput } from "./event-parts.ts";
+import type { RunInput } from "./event-fields.ts";
 import type { GuardVerdict } from "./guard-verdict.ts";
 import type { Unanswered } from "./unanswered.ts";
 

@@ -1,6 +1,6 @@
 import { addCosts, CostSum, costOf, type PriceOf } from "../model/prices.ts";
 import { addUsage, type Inherited, type Spent, type Usage } from "../model/usage.ts";
-import type { Hedged } from "./event-parts.ts";
+import type { Hedged } from "./event-fields.ts";
 import type { RunEvent } from "./events.ts";
 
 /** Usage and cost of a run, as in its terminal event. */

@@ -1,4 +1,4 @@
-import type { Timing } from "./event-parts.ts";
+import type { Timing } from "./event-fields.ts";
 import type { RunEvent } from "./events.ts";
 import { RunTimes } from "./run-times.ts";
 import { timeParts, timingKey } from "./time-parts.ts";

@@ -37,8 +37,8 @@ function* encode(value: unknown): Generator<void, Buffer[]> {
   for (const piece of jsonAround(value, long)) {
     const { text, isJson } = typeof piece === "string" ? { text: piece, isJson: true } : piece;
     if (!isJson) bytes.push(quote);
-    for (const part of sliced(text)) {
-      bytes.push(Buffer.from(isJson ? part : JSON.stringify(part).slice(1, -1)));
+    for (const slice of sliced(text)) {
+      bytes.push(Buffer.from(isJson ? slice : JSON.stringify(slice).slice(1, -1)));
       yield;
     }
     if (!isJson) bytes.push(quote);

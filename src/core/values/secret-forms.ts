@@ -69,15 +69,15 @@ export function maskJwts(text: string, mask: Mask, isCut = false): string {
   return done === 0 ? text : clean + text.slice(done);
 }
 
-const shortestPart = 8;
+const shortestSegment = 8;
 const dot = 0x2e;
 
 function endOfJwt(text: string, { at, first, isCut }: { at: number; first: number; isCut: boolean }): number {
   if (isCut && first === text.length) return first;
-  if (first - at - 3 < shortestPart || text.charCodeAt(first) !== dot) return -1;
+  if (first - at - 3 < shortestSegment || text.charCodeAt(first) !== dot) return -1;
   const second = endOfWord(text, first + 1);
   if (isCut && second === text.length) return second;
-  if (second - first - 1 < shortestPart || text.charCodeAt(second) !== dot) return -1;
+  if (second - first - 1 < shortestSegment || text.charCodeAt(second) !== dot) return -1;
   return endOfWord(text, second + 1);
 }
 

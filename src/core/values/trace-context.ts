@@ -37,7 +37,7 @@ export function traceHeadersIn({ traceparent: parent, tracestate, baggage }: Tra
   };
 }
 
-/** The parts of the caller's trace context that stay constant downstream; `traceparent` changes with each span. */
+/** What stays constant downstream of the caller's trace context; `traceparent` changes with each span. */
 export const callerTrace = ({ tracestate, baggage }: TraceHeaders): Omit<TraceHeaders, "traceparent"> => ({
   ...(tracestate === undefined ? {} : { tracestate }),
   ...(baggage === undefined ? {} : { baggage }),

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { messageOf } from "../../core/errors/errors.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { type Dataset, type Place, refuse } from "./read.ts";

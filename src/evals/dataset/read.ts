@@ -146,22 +146,22 @@ class Reading {
 /** Where the value begins; for a missing one, where its parent begins. */
 function offsetOf(root: unknown, path: readonly PropertyKey[]): number {
   let node: Node | undefined = isNode(root) ? root : undefined;
-  for (const part of path) {
-    const next: unknown = isMap(node) || isSeq(node) ? node.get(part, true) : undefined;
+  for (const segment of path) {
+    const next: unknown = isMap(node) || isSeq(node) ? node.get(segment, true) : undefined;
     if (!isNode(next)) break;
     node = next;
   }
   return node?.range?.[0] ?? 0;
 }
 
-/** Splits `expect.calls[0].name` into its parts. */
+/** Splits `expect.calls[0].name` into its segments. */
 const pathOf = (path: string): PropertyKey[] =>
   path
     .replaceAll("[", ".")
     .replaceAll("]", "")
     .split(".")
-    .filter((part) => part !== "")
-    .map((part) => (Number.isInteger(Number(part)) ? Number(part) : part));
+    .filter((segment) => segment !== "")
+    .map((segment) => (Number.isInteger(Number(segment)) ? Number(segment) : segment));
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

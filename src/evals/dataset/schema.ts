@@ -2,7 +2,7 @@ import { z } from "zod";
 import { readSchema } from "../../agent/schema/json-schema.ts";
 import { patternOf } from "../../agent/schema/pattern.ts";
 import { messageOf } from "../../core/errors/errors.ts";
-import { RunInput } from "../../core/run/event-parts.ts";
+import { RunInput } from "../../core/run/event-fields.ts";
 import { Unanswered } from "../../core/run/unanswered.ts";
 import { Duration } from "../../core/values/units.ts";
 

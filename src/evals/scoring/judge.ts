@@ -3,7 +3,7 @@ import type { Runs } from "../../core/ports/runs.ts";
 import { isTerminal } from "../../core/run/events.ts";
 import type { Judge, Score, Subject } from "./scorers.ts";
 
-interface JudgeParts {
+interface JudgeDeps {
   readonly runs: Pick<Runs, "start" | "follow">;
   /** Idempotency key of the judged run. */
   readonly key: string;
@@ -16,9 +16,9 @@ interface JudgeParts {
  * orders, and a verdict that depends on the order counts as a tie.
  */
 export const judgeWith =
-  (parts: JudgeParts): Judge =>
+  (deps: JudgeDeps): Judge =>
   async ({ agent, rubric, pairwise, name = "judge" }, subject) => {
-    const ask = (text: string, place: string) => answerOf(parts, { agent, text, key: `${parts.key}:${name}:${place}` });
+    const ask = (text: string, place: string) => answerOf(deps, { agent, text, key: `${deps.key}:${name}:${place}` });
     if (!pairwise) {
       const { value, run } = await ask(single(rubric, subject), "score");
       const score = Number(value.score);
@@ -53,7 +53,7 @@ const pair = (rubric: string, { asked }: Subject, [a, b]: readonly [string, stri
   `Compare two answers.\n\nRubric: ${rubric}\n\nQuestion:\n${asked}\n\nAnswer A:\n${a}\n\nAnswer B:\n${b}\n\nReply with JSON alone: {"better": "A", "B" or "tie", "why": one sentence}`;
 
 async function answerOf(
-  { runs, spent }: JudgeParts,
+  { runs, spent }: JudgeDeps,
   { agent, text, key }: { readonly agent: string; readonly text: string; readonly key: string },
 ): Promise<{ value: Record<string, unknown>; run: string }> {
   const { run } = await runs.start({ agent, input: { text } }, { key });

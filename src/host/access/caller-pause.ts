@@ -3,7 +3,7 @@ import type { Runs } from "../../core/ports/runs.ts";
 import type { CallerAccess } from "./caller-access.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-interface PauseParts {
+interface PauseDeps {
   readonly runs: Runs;
   readonly caller: KeyHolder;
   readonly access: CallerAccess;
@@ -12,7 +12,7 @@ interface PauseParts {
 
 /** Pauses or resumes an agent for a caller and writes an audit entry. */
 export async function pauseFor(
-  { runs, caller, access, audit }: PauseParts,
+  { runs, caller, access, audit }: PauseDeps,
   called: string,
   pause: { readonly reason?: string } | undefined,
 ): Promise<boolean> {

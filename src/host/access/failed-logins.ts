@@ -10,7 +10,7 @@ const patience = 20;
 const mostAddresses = 50;
 const others = "others";
 
-export interface FailedLoginsParts {
+export interface FailedLoginsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly audit: (entry: AuditEntry) => void;
@@ -22,12 +22,12 @@ export interface FailedLoginsParts {
  * it.
  */
 export class FailedLogins {
-  readonly #parts: FailedLoginsParts;
+  readonly #deps: FailedLoginsDeps;
   readonly #counts = new Map<string, number>();
   #stop: (() => void) | undefined;
 
-  constructor(parts: FailedLoginsParts) {
-    this.#parts = parts;
+  constructor(deps: FailedLoginsDeps) {
+    this.#deps = deps;
   }
 
   /** The error to send instead of `error`. */
@@ -35,10 +35,10 @@ export class FailedLogins {
     const known = this.#counts.has(address) || this.#counts.size < mostAddresses ? address : others;
     const count = (this.#counts.get(known) ?? 0) + 1;
     this.#counts.set(known, count);
-    this.#stop ??= this.#parts.clock.after(window, () => this.flush());
+    this.#stop ??= this.#deps.clock.after(window, () => this.flush());
     if (count === 1) {
-      this.#parts.log.warn("authentication failed", { address: known, reason: error.message });
-      this.#parts.audit({ action: "auth.failed", by: known, details: { reason: error.message } });
+      this.#deps.log.warn("authentication failed", { address: known, reason: error.message });
+      this.#deps.audit({ action: "auth.failed", by: known, details: { reason: error.message } });
     }
     if (count <= patience) return error;
     const message = `${count} requests without a valid key from this address within a minute; at most ${patience} are answered; try again later`;
@@ -52,8 +52,8 @@ export class FailedLogins {
     this.#stop = undefined;
     for (const [address, count] of this.#counts) {
       if (count === 1) continue;
-      this.#parts.log.warn("authentication failed again and again", { address, count });
-      this.#parts.audit({ action: "auth.failed", by: address, details: { count } });
+      this.#deps.log.warn("authentication failed again and again", { address, count });
+      this.#deps.audit({ action: "auth.failed", by: address, details: { count } });
     }
     this.#counts.clear();
   }

@@ -9,7 +9,7 @@ import type { KeyHolder } from "./key-holder.ts";
 const window = 1_000;
 const statuses: readonly number[] = [401, 429, 503];
 
-export interface RefusalsParts {
+export interface RefusalsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, "count">;
@@ -19,14 +19,14 @@ type Refused = Pick<KeyHolder, "id" | "tenant" | "tenants">;
 
 /** Reports requests and starts that the service refuses: each as a metric, and one log line per reason and second. */
 export class Refusals {
-  readonly #parts: RefusalsParts;
+  readonly #deps: RefusalsDeps;
   /** Refusals since the last line, by reason. */
   readonly #since = new Map<string, number>();
   /** The same error may pass several places that note it. */
   readonly #noted = new WeakSet<VenturiError>();
 
-  constructor(parts: RefusalsParts) {
-    this.#parts = parts;
+  constructor(deps: RefusalsDeps) {
+    this.#deps = deps;
   }
 
   /** `holder`: the refused caller, if its key was known. */
@@ -35,13 +35,13 @@ export class Refusals {
     const { limit } = thrown.details ?? {};
     const reason = typeof limit === "string" ? limit : thrown.code;
     const tenantClass = classOf(holder);
-    this.#parts.telemetry.count("venturi.requests.refused", { reason, "venturi.tenant.class": tenantClass });
+    this.#deps.telemetry.count("venturi.requests.refused", { reason, "venturi.tenant.class": tenantClass });
     const since = this.#since.get(reason);
     if (since !== undefined) {
       this.#since.set(reason, since + 1);
       return;
     }
-    this.#parts.log.warn("request refused", {
+    this.#deps.log.warn("request refused", {
       reason,
       code: thrown.code,
       class: tenantClass,
@@ -53,11 +53,11 @@ export class Refusals {
 
   #open(reason: string): void {
     this.#since.set(reason, 0);
-    this.#parts.clock.after(window, () => {
+    this.#deps.clock.after(window, () => {
       const count = this.#since.get(reason) ?? 0;
       this.#since.delete(reason);
       if (count === 0) return;
-      this.#parts.log.warn("more requests refused", { reason, count, ms: window });
+      this.#deps.log.warn("more requests refused", { reason, count, ms: window });
       this.#open(reason);
     });
   }

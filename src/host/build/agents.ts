@@ -20,7 +20,7 @@ import { handoffTools } from "./handoffs.ts";
 import { uniqueTools } from "./unique-tools.ts";
 import { wholeAnswers } from "./whole-answers.ts";
 
-export interface AgentParts {
+export interface AgentDeps {
   readonly config: Config;
   readonly providers: Pick<ProviderRegistry, "get">;
   readonly tools: Pick<ToolRegistry, "get">;
@@ -34,23 +34,23 @@ export interface AgentParts {
 }
 
 /** Builds the config's agents. */
-export function buildAgents(parts: AgentParts): ReadonlyMap<string, AgentDefinition> {
-  const agents = Object.entries(parts.config.agents);
-  return new Map(agents.map(([name, settings]) => [name, buildAgent(name, settings, parts)]));
+export function buildAgents(deps: AgentDeps): ReadonlyMap<string, AgentDefinition> {
+  const agents = Object.entries(deps.config.agents);
+  return new Map(agents.map(([name, settings]) => [name, buildAgent(name, settings, deps)]));
 }
 
-function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): AgentDefinition {
+function buildAgent(name: string, settings: AgentSettings, deps: AgentDeps): AgentDefinition {
   const lists = settings.tools.flatMap((entry) => {
-    const list = parts.tools.get(entry);
+    const list = deps.tools.get(entry);
     return list === undefined ? [] : [{ entry, list }];
   });
-  const handoffs = handoffTools(settings, parts.config.agents).map((tool) => parts.telemetry.tool(tool));
-  const skills = parts.config.skills.get(name);
-  const shells = settings.tools.filter((entry) => parts.config.tools[entry]?.type === "shell");
-  const reading = skills === undefined ? [] : [parts.telemetry.tool(readSkillTool(skills, shells))];
-  const code = parts.config.code;
+  const handoffs = handoffTools(settings, deps.config.agents).map((tool) => deps.telemetry.tool(tool));
+  const skills = deps.config.skills.get(name);
+  const shells = settings.tools.filter((entry) => deps.config.tools[entry]?.type === "shell");
+  const reading = skills === undefined ? [] : [deps.telemetry.tool(readSkillTool(skills, shells))];
+  const code = deps.config.code;
   const { hooks, revision: _, ...own } = code?.agents.get(name) ?? {};
-  const guards = settings.guards.flatMap((entry) => parts.guards.get(entry) ?? []);
+  const guards = settings.guards.flatMap((entry) => deps.guards.get(entry) ?? []);
   return {
     ...own,
     name,
@@ -58,52 +58,52 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     aliases: settings.aliases,
     instructions: settings.instructions,
     inputs: settings.inputs,
-    model: buildChain(settings.model, parts),
-    defaults: parts.config.defaults.options as GenerationOptions, // As in `buildChain`.
+    model: buildChain(settings.model, deps),
+    defaults: deps.config.defaults.options as GenerationOptions, // As in `buildChain`.
     options: settings.options as GenerationOptions,
     overrides: {
       ...settings.overrides,
-      models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, parts)])),
+      models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, deps)])),
       options: new Set(settings.overrides.options),
     },
     tools: uniqueTools(
       name,
       [...lists, { entry: "handoffs", list: () => handoffs }, { entry: "skills", list: () => reading }],
-      parts.log,
+      deps.log,
     ),
     ...(skills === undefined ? {} : { skills }),
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,
-    compaction: compactionOf(settings.compaction, parts),
-    ...recallOf(settings.memory, parts),
+    compaction: compactionOf(settings.compaction, deps),
+    ...recallOf(settings.memory, deps),
     output: settings.output,
     whenBusy: settings.whenBusy,
     hooks: [
       ...(code?.hooks ?? []).map((each) => nameHooks(each, "the application")),
-      ...parts.hooks,
+      ...deps.hooks,
       ...(hooks === undefined ? [] : [nameHooks(hooks, `the agent ${name}`)]),
       // Guards run last, to see what other hooks produced.
       ...guardHooks(guards),
     ],
     ...(guards.length === 0 ? {} : { guards }),
-    config: parts.config.hash,
-    revision: agentRevision(name, settings, parts),
+    config: deps.config.hash,
+    revision: agentRevision(name, settings, deps),
   };
 }
 
-function compactionOf(settings: AgentSettings["compaction"], parts: AgentParts): Compaction {
+function compactionOf(settings: AgentSettings["compaction"], deps: AgentDeps): Compaction {
   const { by, at, keep, model, instructions, results } = settings;
   return {
     by,
     at,
     keep,
-    ...(model === undefined ? {} : { model: buildChain(model, parts) }),
+    ...(model === undefined ? {} : { model: buildChain(model, deps) }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(results === undefined ? {} : { results: results.olderThan }),
   };
 }
 
-function recallOf({ recall }: AgentSettings["memory"], { memories }: AgentParts): Pick<AgentDefinition, "recall"> {
+function recallOf({ recall }: AgentSettings["memory"], { memories }: AgentDeps): Pick<AgentDefinition, "recall"> {
   const notes = recall?.auto === true ? memories.get(recall.store) : undefined; // Undefined when its store is disabled.
   return recall === undefined || notes === undefined
     ? {}
@@ -111,10 +111,10 @@ function recallOf({ recall }: AgentSettings["memory"], { memories }: AgentParts)
 }
 
 /** `reference` is an entry of `models` or `provider/model`, already validated. */
-function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain {
-  const { config, providers } = parts;
+function buildChain(reference: string, deps: AgentDeps, depth = 0): ModelChain {
+  const { config, providers } = deps;
   const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
-  if (model.split !== undefined) return splitChain(reference, model.split, { parts, depth });
+  if (model.split !== undefined) return splitChain(reference, model.split, { deps, depth });
   const { members, responses } = model;
   const targets = model.chain.flatMap((name) => {
     const { provider, model } = splitModel(name);
@@ -127,7 +127,7 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
             name,
             provider,
             model,
-            port: withResponses(port, { name, ...parts, settings: responses }),
+            port: withResponses(port, { name, ...deps, settings: responses }),
             ...(member === undefined ? {} : { member }),
           },
         ];
@@ -144,23 +144,23 @@ function buildChain(reference: string, parts: AgentParts, depth = 0): ModelChain
     contextTokens: model.contextTokens ?? largestContext(model),
     ...routingOf(model),
     // An economy chain gets no economy of its own; two could name each other.
-    ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, parts, 1) }),
-    ...(model.shadow === undefined || depth > 0 ? {} : { shadow: shadowOf(model.shadow, parts) }),
+    ...(model.economy === undefined || depth > 0 ? {} : { economy: buildChain(model.economy, deps, 1) }),
+    ...(model.shadow === undefined || depth > 0 ? {} : { shadow: shadowOf(model.shadow, deps) }),
   };
 }
 
-function shadowOf({ model, share, stream }: NonNullable<ModelSettings["shadow"]>, parts: AgentParts) {
-  const chain = buildChain(model, parts, 1);
+function shadowOf({ model, share, stream }: NonNullable<ModelSettings["shadow"]>, deps: AgentDeps) {
+  const chain = buildChain(model, deps, 1);
   return { model: stream ? chain : wholeAnswers(chain), share };
 }
 
 function splitChain(
   name: string,
   split: NonNullable<ModelSettings["split"]>,
-  { parts, depth }: { readonly parts: AgentParts; readonly depth: number },
+  { deps, depth }: { readonly deps: AgentDeps; readonly depth: number },
 ): ModelChain {
   const members = Object.entries(split).map(([member, weight]) => {
-    return { name: member, weight, chain: buildChain(member, parts, depth) };
+    return { name: member, weight, chain: buildChain(member, deps, depth) };
   });
   const targets = new Map(members.flatMap(({ chain }) => chain.targets).map((target) => [target.name, target]));
   const [first] = members;

@@ -7,7 +7,7 @@ import { find, keyPlaceOf, type Node, type Path, placeOf, plain } from "../yaml/
 export interface Check<Output> {
   readonly schema: z.ZodType<Output>;
   readonly root: Node;
-  /** Path of the checked part within `root`. */
+  /** Path of the checked node within `root`. */
   readonly path: Path;
   readonly problems: Problem[];
   /** Overrides the value to check, by default the one at `path`. */
@@ -19,7 +19,7 @@ export interface Check<Output> {
 /** A config is checked once, so generating validation code does not pay off. */
 const once = { jitless: true };
 
-/** Validates a part of the tree; adds problems with their locations. */
+/** Validates a node of the tree; adds problems with their locations. */
 export function check<Output>(request: Check<Output>): Output | undefined {
   const { schema, root, path, problems } = request;
   const node = find(root, path);

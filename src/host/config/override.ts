@@ -12,11 +12,11 @@ export function override(root: MapNode, assignment: string, problems: Problem[])
   const path = assignment
     .slice(0, at)
     .split(/(?<!\\)\./)
-    .map((part) => part.replaceAll("\\.", "."));
+    .map((segment) => segment.replaceAll("\\.", "."));
   const place: Place = { file: `--set ${path.join(".")}`, line: 0, column: 0 };
   const value = valueNode(assignment.slice(at + 1), place, problems);
   let map = root;
-  for (const part of path.slice(0, -1)) map = childMap(map, part, place);
+  for (const segment of path.slice(0, -1)) map = childMap(map, segment, place);
   const last = path.at(-1) ?? "";
   map.entries.set(last, { key: map.entries.get(last)?.key ?? place, node: value });
 }

@@ -14,7 +14,7 @@ const Query = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-export interface AuditParts {
+export interface AuditDeps {
   readonly audit: Pick<Journal, "audits">;
   readonly caller: (request: unknown) => KeyHolder;
 }
@@ -32,7 +32,7 @@ const response = {
  * `GET /v1/audit`: actions in the caller's tenant. Those without a tenant, such as failed logins, are listed by `venturi
  * audit`.
  */
-export function mountAudit(app: FastifyInstance, { audit, caller }: AuditParts): void {
+export function mountAudit(app: FastifyInstance, { audit, caller }: AuditDeps): void {
   const schema = {
     summary: "The audit of the key's tenant, newest first",
     tags: ["operations"],

@@ -29,10 +29,10 @@ export function sendError(reply: FastifyReply, error: VenturiError): FastifyRepl
   return reply.code(error.status).headers(retryAfter(error)).send({ error: error.toJSON() });
 }
 
-/** Validation errors of a part of a request (`body`, `querystring` …), each with its path. */
-export function invalid(part: string, issues: readonly Complaint[]): VenturiError {
+/** Validation errors of one place in a request (`body`, `querystring` …), each with its path. */
+export function invalid(place: string, issues: readonly Complaint[]): VenturiError {
   const [first] = issues;
-  const message = first === undefined ? "the request is not valid" : `${first.path || part}: ${first.message}`;
+  const message = first === undefined ? "the request is not valid" : `${first.path || place}: ${first.message}`;
   const details = { issues: issues.slice(0, 20), ...(first?.path ? { param: first.path } : {}) };
   return new VenturiError("request.parse", "invalid_input", message, { details });
 }

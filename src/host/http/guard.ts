@@ -12,7 +12,7 @@ import type { KeyHolder } from "../access/key-holder.ts";
 import { RequestCounts } from "../processes/request-counts.ts";
 import { mustNotBlock } from "../watchdog/strikes.ts";
 import { dropUnsendable, firstOfAll } from "./every-reply.ts";
-import type { ServerParts } from "./server-parts.ts";
+import type { ServerDeps } from "./server-deps.ts";
 
 /** Identifies callers, and checks and counts their requests. */
 export interface Callers {
@@ -33,11 +33,11 @@ export const isRead = ({ method }: Pick<FastifyRequest, "method">): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
 /** Checks before every handler: Host and Origin, key, rate. */
-export async function guard(app: FastifyInstance, parts: ServerParts): Promise<Callers> {
-  const { settings, audit, clock, log, siblings } = parts;
+export async function guard(app: FastifyInstance, deps: ServerDeps): Promise<Callers> {
+  const { settings, audit, clock, log, siblings } = deps;
   const { auth } = settings;
   const keyring = new Keyring(auth, auth?.jwt && (await tokenCheck(auth.jwt)));
-  const { identify = (request: FastifyRequest) => keyring.identify(request.headers) } = parts;
+  const { identify = (request: FastifyRequest) => keyring.identify(request.headers) } = deps;
   const record = (entry: AuditEntry) =>
     audit.audit(entry).catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
   const failures = new FailedLogins({ clock, log, audit: (entry) => void record(entry) });
@@ -79,14 +79,14 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     } catch (thrown) {
       const error = wrap("auth.check", thrown);
       const told = error.code === "unauthorized" ? failures.note(request.ip, error) : error;
-      parts.refusals?.note(told);
+      deps.refusals?.note(told);
       throw told;
     }
     if (isRead(request)) return;
     try {
       await charge(request);
     } catch (thrown) {
-      parts.refusals?.note(thrown, holders.get(request));
+      deps.refusals?.note(thrown, holders.get(request));
       throw thrown;
     }
   });
@@ -98,8 +98,8 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     if (typeof run !== "string" || (said !== undefined && said !== requestTraces.get(request))) return;
     reply.removeHeader("traceparent");
     // An error may mean that the run belongs to someone else, so it gets no trace.
-    const isKnown = reply.statusCode < 400 && parts.traced === true;
-    const trace = isKnown ? await runTrace(parts.runs, run).catch(() => undefined) : undefined; // A removed run has no trace.
+    const isKnown = reply.statusCode < 400 && deps.traced === true;
+    const trace = isKnown ? await runTrace(deps.runs, run).catch(() => undefined) : undefined; // A removed run has no trace.
     if (trace !== undefined) reply.header("traceparent", trace);
   });
   return {

@@ -14,7 +14,7 @@ import type { ServiceLimits } from "./service-limits.ts";
 /** Smaller bodies are parsed in one piece and may arrive as slowly as any request. */
 const small = 64 * 1024;
 
-export interface BodyParts {
+export interface BodyDeps {
   readonly limits: ServiceLimits;
   /** The account that a request's body is charged to. */
   readonly account: (request: FastifyRequest) => Account;
@@ -29,7 +29,7 @@ export interface Bodies {
  * Reads bodies piece by piece, charging each to its caller at its announced size until it is answered: JSON, and forms as raw bytes for
  * routes that accept them.
  */
-export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyParts): Bodies {
+export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyDeps): Bodies {
   const responses = new WeakMap<FastifyRequest, ServerResponse>();
   const charges = new WeakMap<object, Charge>();
   app.removeAllContentTypeParsers();

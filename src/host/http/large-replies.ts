@@ -10,7 +10,7 @@ const large = 64 * 1024;
 /** Memory charged for a streamed reply: one piece read from the journal, plus what waits for the reader. */
 const streamed = 1.25 * 1024 * 1024;
 
-export interface ReplyParts {
+export interface ReplyDeps {
   readonly limits: Pick<ServiceLimits, "stalled">;
   /** The account that a request's reply is charged to. */
   readonly account: (request: FastifyRequest) => Account;
@@ -20,7 +20,7 @@ export interface ReplyParts {
  * Sends replies above 64 KiB piece by piece, charged to their caller until sent; streams are charged for what they buffer. A reader that
  * takes nothing for `stalled` ms is disconnected. Server-sent events have their own writer with the same bounds.
  */
-export function sendLargeReplies(app: FastifyInstance, { limits, account }: ReplyParts): void {
+export function sendLargeReplies(app: FastifyInstance, { limits, account }: ReplyDeps): void {
   app.addHook("onSend", async (request, reply, payload) => {
     const isStream = payload instanceof Readable;
     if (!isStream && typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;

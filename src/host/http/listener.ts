@@ -50,7 +50,7 @@ export async function createHttp(limits: ServiceLimits, settings: ServerSettings
 
 const unreadable = ({ code, message }: { readonly code: string; readonly message: string }): VenturiError =>
   code === "FST_ERR_MAX_PARAM_LENGTH"
-    ? new VenturiError("server.route", "too_large", "a part of the path is longer than any name here")
+    ? new VenturiError("server.route", "too_large", "a segment of the path is longer than any name here")
     : new VenturiError("server.route", "invalid_input", message.slice(0, 300));
 
 const notUsed = (): never => {

@@ -182,7 +182,7 @@ class Places {
   }
 }
 
-/** Decodes a part of a JSON string that does not split an escape. */
+/** Decodes a piece of a JSON string that does not split an escape. */
 function meaningOf(text: string): string {
   try {
     if (text.includes("\\")) return JSON.parse(`"${text}"`) as string; // The JSON of a string.

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { OpenApi } from "./openapi.ts";
 import { nameSchemas } from "./schema-names.ts";
-import type { ServerParts } from "./server-parts.ts";
+import type { ServerDeps } from "./server-deps.ts";
 
 /** Maximum size of a WebSocket message, which is unmasked, decoded and parsed in one turn: 4 MiB take 10 ms. */
 const mostInMessage = 4 * 1024 ** 2;
@@ -10,8 +10,8 @@ const mostInMessage = 4 * 1024 ** 2;
 export const loadHttp = (): Promise<unknown> =>
   Promise.allSettled([import("fastify"), import("@fastify/websocket"), import("@fastify/swagger")]);
 
-export async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
-  const { settings, limits, version } = parts;
+export async function registerPlugins(app: FastifyInstance, deps: ServerDeps): Promise<void> {
+  const { settings, limits, version } = deps;
   const origins = settings.cors?.origins ?? [];
   if (origins.length > 0) {
     const { default: cors } = await import("@fastify/cors");

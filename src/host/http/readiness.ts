@@ -2,7 +2,7 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { WriteWatch } from "../../journal/write-watch.ts";
 
-export interface ReadinessParts {
+export interface ReadinessDeps {
   /** Checks whether the journal responds or, with `bytes`, whether it can store that much. */
   readonly ask: (bytes?: number) => Promise<void>;
   /** After a failed write, only a successful one makes the service ready again. */
@@ -20,16 +20,16 @@ const trialAfterFailure = 1024 * 1024;
 
 /** Whether the journal responds and accepts writes: one check with a timeout, shared by all callers. */
 export class Readiness {
-  readonly #parts: ReadinessParts;
+  readonly #deps: ReadinessDeps;
   #asking: Promise<void> | undefined;
   #trialAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: ReadinessParts) {
-    this.#parts = parts;
+  constructor(deps: ReadinessDeps) {
+    this.#deps = deps;
   }
 
   async check(): Promise<void> {
-    const { patience = 1_000 } = this.#parts;
+    const { patience = 1_000 } = this.#deps;
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
@@ -46,7 +46,7 @@ export class Readiness {
   }
 
   async #ask(): Promise<void> {
-    const { ask, writes, clock } = this.#parts;
+    const { ask, writes, clock } = this.#deps;
     const now = clock.monotonic();
     const isDue = writes.failing !== undefined || writes.doubted || now - this.#trialAt >= trialEvery;
     if (!isDue) return await ask();

@@ -6,7 +6,7 @@ import type { Siblings } from "../processes/siblings.ts";
 
 const op = "server.ready";
 
-export interface ReadyParts {
+export interface ReadyDeps {
   /** Rejects while the service cannot accept runs (journal unreachable). */
   readonly ready: () => Promise<void>;
   /** Blocked time of the event loop in the last ten seconds. */
@@ -27,18 +27,18 @@ export const stopping = (): OwnReadiness => ({
 });
 
 /** Whether this process takes runs now, and if not, why. */
-export async function ownReadiness(parts: ReadyParts): Promise<OwnReadiness> {
+export async function ownReadiness(deps: ReadyDeps): Promise<OwnReadiness> {
   try {
-    await parts.ready();
+    await deps.ready();
   } catch (thrown) {
     // Unauthenticated callers see only that it failed, not where the journal is.
     const error = wrap(op, thrown, "journal_failed");
-    parts.log.warn("not ready", { code: error.code, reason: error.message });
+    deps.log.warn("not ready", { code: error.code, reason: error.message });
     const message =
       error.code === "journal_failed" ? "the journal is unusable; see the log for the reason" : error.message;
     return { status: "not_ready", reason: new VenturiError(op, error.code, message) };
   }
-  const eventLoop = parts.eventLoop?.();
+  const eventLoop = deps.eventLoop?.();
   // Blocked more than half the time: additional runs would only slow down the others.
   if (eventLoop === undefined || eventLoop.blockedMs <= 5_000) return { status: "ready" };
   const message = "the event loop is overloaded; see the log and the metrics";
@@ -46,14 +46,14 @@ export async function ownReadiness(parts: ReadyParts): Promise<OwnReadiness> {
 }
 
 /** `/readyz` of this process, or of all: the service is ready if one process is, since connections go to one that accepts runs. */
-export function mountReadyz(app: FastifyInstance, parts: ReadyParts, own: () => Promise<OwnReadiness>): void {
+export function mountReadyz(app: FastifyInstance, deps: ReadyDeps, own: () => Promise<OwnReadiness>): void {
   const schema = { summary: "New runs are taken", tags: ["operations"] };
   app.get("/readyz", { config: { open: true }, schema }, async () => {
     const { status, reason } = await own();
-    const processes = await parts.siblings?.states().catch(() => undefined);
+    const processes = await deps.siblings?.states().catch(() => undefined);
     const isReady = processes?.some((each) => each.status === "ready") ?? status === "ready";
     if (!isReady) throw reason ?? new VenturiError(op, "unavailable", "no process of the service takes runs now");
-    const eventLoop = parts.eventLoop?.();
+    const eventLoop = deps.eventLoop?.();
     return {
       status: "ready",
       ...(eventLoop === undefined ? {} : { eventLoop }),

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { Message, Part } from "../../core/model/messages.ts";
 import { Spent, Usage } from "../../core/model/usage.ts";
 import { Digest } from "../../core/run/digest.ts";
-import { ErrorBody, PendingCall, RunInput, Timing } from "../../core/run/event-parts.ts";
+import { ErrorBody, PendingCall, RunInput, Timing } from "../../core/run/event-fields.ts";
 import { RunEvent } from "../../core/run/events.ts";
 import { FeedItem } from "../../core/run/feed.ts";
 import { ForkRequest } from "../../core/run/fork.ts";

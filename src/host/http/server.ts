@@ -20,7 +20,7 @@ import { createHttp } from "./listener.ts";
 import { refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { registerPlugins } from "./packages.ts";
 import { mountReadyz, type OwnReadiness, ownReadiness, stopping } from "./readyz.ts";
-import type { ServerParts } from "./server-parts.ts";
+import type { ServerDeps } from "./server-deps.ts";
 
 export interface RunningServer {
   readonly url: string;
@@ -32,12 +32,12 @@ export interface RunningServer {
   close(grace?: number): Promise<void>;
 }
 
-export async function openServer(parts: ServerParts): Promise<RunningServer> {
+export async function openServer(deps: ServerDeps): Promise<RunningServer> {
   let draining = false;
-  const { app, status } = await buildServer(parts, () => draining);
+  const { app, status } = await buildServer(deps, () => draining);
   const connections = new Connections(app.server);
-  const url = await open(app, parts);
-  if (parts.siblings !== undefined) keepFairShare(connections, parts.siblings);
+  const url = await open(app, deps);
+  if (deps.siblings !== undefined) keepFairShare(connections, deps.siblings);
   return {
     url,
     app,
@@ -45,13 +45,13 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
     unready: () => {
       draining = true;
       // A kept-alive connection's next request would be refused here; on a new connection a sibling takes it.
-      if (parts.siblings === undefined) return;
+      if (deps.siblings === undefined) return;
       app.server.close();
       connections.close();
     },
     close: async (grace = 2_000) => {
       draining = true;
-      if (parts.siblings !== undefined) app.server.close();
+      if (deps.siblings !== undefined) app.server.close();
       const cut = setTimeout(() => app.server.closeAllConnections(), grace);
       const closed = app.close();
       connections.close();
@@ -64,30 +64,30 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
 
 /** Builds the service's routes, ready to mount or to listen. */
 export async function buildServer(
-  parts: ServerParts,
+  deps: ServerDeps,
   draining: () => boolean,
 ): Promise<{ readonly app: FastifyInstance; status(): Promise<OwnReadiness> }> {
-  const { settings, log } = parts;
-  const app = await createHttp(parts.limits, settings);
+  const { settings, log } = deps;
+  const app = await createHttp(deps.limits, settings);
   replyWithErrors(app, log);
-  if (parts.measure !== undefined) measureRequests(app, parts.measure);
+  if (deps.measure !== undefined) measureRequests(app, deps.measure);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.addHook("onRoute", refuseQuery);
-  await registerPlugins(app, parts);
-  const callers = await guard(app, parts);
-  const account = (request: unknown) => parts.memory.of(callers.tenantOf(request));
-  sendLargeReplies(app, { limits: parts.limits, account });
-  const bodies = readJsonBodies(app, { limits: parts.limits, account });
-  const status = () => (draining() ? Promise.resolve(stopping()) : ownReadiness(parts));
-  await app.register(async (scope) => operations(scope, { parts, callers, status }));
-  const shared = { parts, callers, bodies, account, turns: new Turns() };
-  for (const each of parts.channels) await mount(app, { ...shared, ...each });
+  await registerPlugins(app, deps);
+  const callers = await guard(app, deps);
+  const account = (request: unknown) => deps.memory.of(callers.tenantOf(request));
+  sendLargeReplies(app, { limits: deps.limits, account });
+  const bodies = readJsonBodies(app, { limits: deps.limits, account });
+  const status = () => (draining() ? Promise.resolve(stopping()) : ownReadiness(deps));
+  await app.register(async (scope) => operations(scope, { deps, callers, status }));
+  const shared = { deps, callers, bodies, account, turns: new Turns() };
+  for (const each of deps.channels) await mount(app, { ...shared, ...each });
   return { app, status };
 }
 
 /** Listens on its own socket, or on the one shared with other processes. */
-async function open(app: FastifyInstance, { settings: { listen }, siblings, socket }: ServerParts): Promise<string> {
+async function open(app: FastifyInstance, { settings: { listen }, siblings, socket }: ServerDeps): Promise<string> {
   const given = socket ?? (siblings && { fd: siblings.socket, url: siblings.url });
   if (given !== undefined) {
     await app.ready();
@@ -109,29 +109,29 @@ async function open(app: FastifyInstance, { settings: { listen }, siblings, sock
   return urlOf(listen.host, app.server);
 }
 
-interface OperationParts {
-  readonly parts: ServerParts;
+interface OperationDeps {
+  readonly deps: ServerDeps;
   readonly callers: Callers;
   readonly status: () => Promise<OwnReadiness>;
 }
 
-function operations(app: FastifyInstance, { parts, callers, status }: OperationParts): void {
+function operations(app: FastifyInstance, { deps, callers, status }: OperationDeps): void {
   const live = { summary: "The process answers", tags: ["operations"] };
   app.get("/livez", { config: { open: true }, schema: live }, async () => ({ status: "live" }));
-  mountReadyz(app, parts, status);
+  mountReadyz(app, deps, status);
   app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (request, reply) => {
     demand(callers.of(request), "metrics");
     const open = request.headers.accept?.includes("application/openmetrics-text") ?? false;
-    const text = await parts.telemetry.metrics(open ? "openmetrics" : "prometheus");
+    const text = await deps.telemetry.metrics(open ? "openmetrics" : "prometheus");
     const type = open ? "application/openmetrics-text; version=1.0.0" : "text/plain; version=0.0.4";
     return reply.type(`${type}; charset=utf-8`).send(text);
   });
-  mountAudit(app, { audit: parts.audit, caller: (request) => callers.of(request) });
+  mountAudit(app, { audit: deps.audit, caller: (request) => callers.of(request) });
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
 }
 
-interface MountParts {
-  readonly parts: ServerParts;
+interface MountDeps {
+  readonly deps: ServerDeps;
   readonly callers: Callers;
   readonly bodies: Bodies;
   readonly account: (request: unknown) => Account;
@@ -142,19 +142,19 @@ interface MountParts {
 
 async function mount(
   app: FastifyInstance,
-  { parts, callers, bodies, account, turns, name, channel }: MountParts,
+  { deps, callers, bodies, account, turns, name, channel }: MountDeps,
 ): Promise<void> {
-  const { slowReader, keepAlive, firstOutput, stalled, body } = parts.limits;
+  const { slowReader, keepAlive, firstOutput, stalled, body } = deps.limits;
   try {
     await app.register(async (scope) => {
       const host: ChannelHost<FastifyInstance> = {
         server: scope,
-        log: parts.log,
+        log: deps.log,
         limits: { slowReader, keepAlive, firstOutput, stalled, body, account },
         caller: (request) => callers.of(request),
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
-        inspect: parts.inspect ?? nothingToInspect,
+        inspect: deps.inspect ?? nothingToInspect,
         account,
         scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
@@ -163,17 +163,17 @@ async function mount(
           const charge = async () => {
             if (starts++ > 0) await callers.charge(request);
           };
-          return new CallerRuns(parts.runs, callers.of(request), {
-            admission: parts.admission,
+          return new CallerRuns(deps.runs, callers.of(request), {
+            admission: deps.admission,
             held: () => bodies.of(request),
             turns,
-            refused: (error) => parts.refusals?.note(error, callers.of(request)),
+            refused: (error) => deps.refusals?.note(error, callers.of(request)),
             charge,
             audit: (entry) => callers.audit(entry),
           });
         },
         requestRate: (request) => callers.rateOf(request),
-        trace: async (run) => parts.telemetry.trace(run),
+        trace: async (run) => deps.telemetry.trace(run),
       };
       await channel.mount(host);
     });

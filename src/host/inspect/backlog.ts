@@ -7,7 +7,7 @@ import type { Telemetry } from "../../core/ports/telemetry.ts";
 /** Interval between looks, ms. */
 const every = 5_000;
 
-export interface BacklogParts {
+export interface BacklogDeps {
   readonly journal: Pick<Journal, "backlog">;
   readonly clock: Clock;
   readonly log: Log;
@@ -18,7 +18,7 @@ export interface BacklogParts {
 
 /** Watches the journal's unfinished runs, especially those that no agent here can execute. */
 export class Backlog {
-  readonly #parts: BacklogParts;
+  readonly #deps: BacklogDeps;
   #stop: (() => void) | undefined;
   #asking: Promise<readonly BacklogRow[]> | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -28,12 +28,12 @@ export class Backlog {
   /** Claimable runs that no worker had taken at the last look; undefined before the first. */
   queued: number | undefined;
 
-  constructor(parts: BacklogParts) {
-    this.#parts = parts;
+  constructor(deps: BacklogDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
-    const { journal, telemetry } = this.#parts;
+    const { journal, telemetry } = this.#deps;
     if (journal.backlog === undefined || this.#stop !== undefined) return;
     telemetry.observe("venturi.journal.runs", async () => byState(await this.rows()));
     telemetry.observe("venturi.approvals.open", async () => approvals(await this.rows()));
@@ -47,7 +47,7 @@ export class Backlog {
 
   /** A few seconds old at most. */
   rows(): Promise<readonly BacklogRow[]> {
-    const { journal, clock } = this.#parts;
+    const { journal, clock } = this.#deps;
     const now = clock.monotonic();
     if (this.#asking === undefined || now - this.#askedAt >= every / 5) {
       this.#askedAt = now;
@@ -59,14 +59,14 @@ export class Backlog {
 
   /** Claimable runs of agents that are not configured here. */
   stranded(rows: readonly BacklogRow[]): { readonly agent: string; readonly runs: number }[] {
-    const agents = this.#parts.agents();
+    const agents = this.#deps.agents();
     return rows
       .filter(({ agent, state }) => state === "ready" && !agents.has(agent))
       .map(({ agent, runs }) => ({ agent, runs: Number(runs) }));
   }
 
   #next(): void {
-    this.#stop = this.#parts.clock.after(every, () => {
+    this.#stop = this.#deps.clock.after(every, () => {
       this.#next();
       this.rows().then(
         (rows) => {
@@ -82,7 +82,7 @@ export class Backlog {
 
   /** Logs stranded runs only at the second look: another replica may have their agent. */
   #tell(rows: readonly BacklogRow[]): void {
-    const { log } = this.#parts;
+    const { log } = this.#deps;
     const missing = new Map<string, boolean>();
     for (const { agent, runs } of this.stranded(rows)) {
       const told = this.#missing.get(agent);
@@ -98,7 +98,7 @@ export class Backlog {
 
   /** Reports zero for agents that are here, so that the minimum over replicas shows whether any has the agent. */
   #byAgent(rows: readonly BacklogRow[]): Observed {
-    const here = [...this.#parts.agents().keys()].map((agent) => ({ agent, runs: 0 }));
+    const here = [...this.#deps.agents().keys()].map((agent) => ({ agent, runs: 0 }));
     return [...here, ...this.stranded(rows)].map(({ agent, runs }) => ({
       value: runs,
       attributes: { "gen_ai.agent.name": agent },

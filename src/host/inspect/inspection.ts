@@ -18,7 +18,7 @@ import { wireMask } from "./mask-wire.ts";
 import { every, type Series } from "./series.ts";
 import { decodeWire, wireNamed } from "./wires.ts";
 
-export interface InspectionParts {
+export interface InspectionDeps {
   readonly host: {
     readonly journal: Journal;
     readonly writes: Pick<WriteWatch, "failing">;
@@ -40,10 +40,10 @@ export interface InspectionParts {
 }
 
 /** The service's view of itself: state, processes, workers, samples. */
-export function inspection(parts: InspectionParts): Inspect {
-  const { host, series } = parts;
+export function inspection(deps: InspectionDeps): Inspect {
+  const { host, series } = deps;
   return {
-    service: ({ config }) => serviceView(parts, config ? "config" : "none"),
+    service: ({ config }) => serviceView(deps, config ? "config" : "none"),
     series: (after) => ({ every, samples: series.after(after) }),
     decode: async (kept) =>
       decodeWire(await wireNamed("run.wires", host.revision().config.loader, kept.wire), maskOf(host.revision())(kept)),
@@ -57,8 +57,8 @@ export function inspection(parts: InspectionParts): Inspect {
   };
 }
 
-async function serviceView(parts: InspectionParts, shown: "config" | "none"): Promise<ServiceView> {
-  const { host, breakers, followers, runsOnOld, startedAt } = parts;
+async function serviceView(deps: InspectionDeps, shown: "config" | "none"): Promise<ServiceView> {
+  const { host, breakers, followers, runsOnOld, startedAt } = deps;
   const { config, agents, held } = host.revision();
   const ping = await pinged(host);
   const { journal } = config;
@@ -79,8 +79,8 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
     eventLoop: { ...host.eventLoop() },
     runs: { active: host.active(), followers: followers() },
     ...(await backlogOf(host.backlog)),
-    processes: await processesOf(parts),
-    replicas: await replicasOf(parts),
+    processes: await processesOf(deps),
+    replicas: await replicasOf(deps),
     agents: [...agents.keys()],
     providers: Object.entries(config.providers).map(([name, { type }]) => {
       const { state, leftMs, open, lastError } = breakers.view(name);
@@ -123,14 +123,14 @@ function maskOf(revision: ConfigRevision): ReturnType<typeof wireMask> {
   return known;
 }
 
-async function processesOf({ host, siblings, startedAt }: InspectionParts): Promise<ServiceView["processes"]> {
+async function processesOf({ host, siblings, startedAt }: InspectionDeps): Promise<ServiceView["processes"]> {
   const own = { number: 1, pid: process.pid, status: "ready", startedAt, restarts: 0, runs: host.active() };
   // If the supervisor does not answer, report only this process.
   const states = await siblings?.states().catch(() => undefined);
   return states?.map((state) => ({ ...state })) ?? [own];
 }
 
-async function replicasOf({ host, worker }: InspectionParts): Promise<ServiceView["replicas"]> {
+async function replicasOf({ host, worker }: InspectionDeps): Promise<ServiceView["replicas"]> {
   const rows = await host.journal.workers?.().catch(() => undefined);
   if (rows === undefined) return { known: false, workers: [] };
   const workers = rows.map(({ worker: name, silentMs, runs }) => {
@@ -146,7 +146,7 @@ async function replicasOf({ host, worker }: InspectionParts): Promise<ServiceVie
   return { known: true, workers };
 }
 
-async function pinged({ journal, clock, writes }: InspectionParts["host"]): Promise<{ ms?: number; reason?: string }> {
+async function pinged({ journal, clock, writes }: InspectionDeps["host"]): Promise<{ ms?: number; reason?: string }> {
   const start = clock.monotonic();
   try {
     await journal.ping();

@@ -6,7 +6,7 @@ import type { Figures, Interval } from "./figures.ts";
 export const every = 5_000;
 const most = 720;
 
-export interface SeriesParts {
+export interface SeriesDeps {
   readonly clock: Clock;
   readonly figures: Figures;
   active(): number;
@@ -18,16 +18,16 @@ export interface SeriesParts {
 
 /** Samples of the last hour, in memory. */
 export class Series {
-  readonly #parts: SeriesParts;
+  readonly #deps: SeriesDeps;
   readonly #samples: Sample[] = [];
   #stop: (() => void) | undefined;
 
-  constructor(parts: SeriesParts) {
-    this.#parts = parts;
+  constructor(deps: SeriesDeps) {
+    this.#deps = deps;
   }
 
   start(): void {
-    this.#stop ??= this.#parts.clock.after(every, () => {
+    this.#stop ??= this.#deps.clock.after(every, () => {
       this.#stop = undefined;
       this.start();
       this.sample();
@@ -44,8 +44,8 @@ export class Series {
   }
 
   sample(): void {
-    const { clock, figures, active, followers, blockedMs } = this.#parts;
-    const queued = this.#parts.queued?.();
+    const { clock, figures, active, followers, blockedMs } = this.#deps;
+    const queued = this.#deps.queued?.();
     this.#samples.push({
       at: clock.now(),
       active: active(),

@@ -12,7 +12,7 @@ const worthTelling = 4 * 1024 ** 2;
 
 /**
  * Memory this process holds for its callers, shared max-min fairly when it is short. Up to half of the total anyone may take anything.
- * Beyond that, a tenant may hold its share: the total divided equally among the tenants plus one newcomer, with the unused part of small
+ * Beyond that, a tenant may hold its share: the total divided equally among the tenants plus one newcomer, with the unused share of small
  * tenants going to the others. A tenant below its share is never refused.
  */
 export class HeldMemory implements Memory {

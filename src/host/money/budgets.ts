@@ -12,7 +12,7 @@ import type { BudgetSettings } from "../config/budgets.ts";
 import type { Config } from "../config/load.ts";
 import { OutputSizes } from "./output-sizes.ts";
 
-interface BudgetParts {
+interface BudgetDeps {
   readonly budgets: Readonly<Record<string, BudgetSettings>>;
   readonly models?: Config["models"];
   readonly priceOf: PriceOf;
@@ -41,10 +41,10 @@ const minute = 60_000;
 
 /** The budgets of the configuration. */
 export class Budgets {
-  readonly #parts: BudgetParts;
+  readonly #deps: BudgetDeps;
 
-  constructor(parts: BudgetParts) {
-    this.#parts = parts;
+  constructor(deps: BudgetDeps) {
+    this.#deps = deps;
   }
 
   /** Undefined when no budget applies to the run. */
@@ -63,7 +63,7 @@ export class Budgets {
   }
 
   get limitTokensPerMinute(): boolean {
-    return Object.values(this.#parts.budgets).some(isTokenRate);
+    return Object.values(this.#deps.budgets).some(isTokenRate);
   }
 
   /** The per-minute token limit with the least room left. */
@@ -96,9 +96,9 @@ export class Budgets {
   }
 
   /** Shadow runs do not use the budgets of live runs. */
-  #of({ request: { shadow } }: Payer): BudgetParts["budgets"] {
-    if (shadow === undefined) return this.#parts.budgets;
-    const { budget } = this.#parts.models?.[shadow]?.shadow ?? {};
+  #of({ request: { shadow } }: Payer): BudgetDeps["budgets"] {
+    if (shadow === undefined) return this.#deps.budgets;
+    const { budget } = this.#deps.models?.[shadow]?.shadow ?? {};
     return budget === undefined ? {} : { [`shadow of ${shadow}`]: { ...budget, of: "service", onExceed: "refuse" } };
   }
 
@@ -112,7 +112,7 @@ export class Budgets {
   }): Promise<MeterAnswer> {
     const { asked, applied, payer, billing, journal, clock } = given;
     const calls = asked.beside === undefined ? [asked] : [asked, asked.beside];
-    const unknown = calls.find(({ model }) => this.#parts.priceOf(model) === undefined);
+    const unknown = calls.find(({ model }) => this.#deps.priceOf(model) === undefined);
     const unpriced = unknown && applied.find(({ budget }) => budget.usd !== undefined);
     if (unpriced !== undefined) {
       const message = `the budget "${unpriced.name}" is in USD, and the price of ${unknown?.model} is not known; add it to prices`;
@@ -163,7 +163,7 @@ export class Budgets {
   }
 
   #likely({ model, input, output = sizes.likely(model) }: Pick<Metered, "model" | "input" | "output">): Amount {
-    const cost = costOf({ inputTokens: input, outputTokens: output }, this.#parts.priceOf(model));
+    const cost = costOf({ inputTokens: input, outputTokens: output }, this.#deps.priceOf(model));
     return { tokens: input + output, nanos: toNanos(cost ?? 0) };
   }
 
@@ -183,9 +183,9 @@ export class Budgets {
       },
       spent: { usd: toDollars(spent.nanos), tokens: spent.tokens },
     };
-    this.#parts.telemetry.count("venturi.budget.reached", { budget: name, percent: String(level) });
+    this.#deps.telemetry.count("venturi.budget.reached", { budget: name, percent: String(level) });
     if (budget.per === "minute") return []; // Rate limits are reached all the time; no notice.
-    this.#parts.log.warn(level === 100 ? "budget used up" : "budget nearly used up", { run, percent: level, ...facts });
+    this.#deps.log.warn(level === 100 ? "budget used up" : "budget nearly used up", { run, percent: level, ...facts });
     return [{ type: level === 100 ? "budget.exceeded" : "budget.warned", ...facts }];
   }
 }

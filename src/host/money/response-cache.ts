@@ -14,7 +14,7 @@ import type { Log } from "../../core/ports/log.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import type { ModelSettings } from "../config/agents.ts";
 
-interface CacheParts {
+interface CacheDeps {
   /** The model as `provider/model`. */
   readonly name: string;
   readonly settings: ModelSettings["responses"];
@@ -35,23 +35,23 @@ interface Kept {
 }
 
 /** A model that replays stored answers for identical requests of the same tenant. Returns the port itself when caching is off. */
-export function withResponses(port: Provider, { settings, ...parts }: CacheParts): Provider {
-  const values = parts.journal.keyValues;
+export function withResponses(port: Provider, { settings, ...deps }: CacheDeps): Provider {
+  const values = deps.journal.keyValues;
   const stream = port.stream?.bind(port);
   if (settings === undefined || values === undefined || stream === undefined) return port;
   const { ttl, tenants, replay } = settings;
-  const cache = new Responses({ ...parts, values, ttl });
+  const cache = new Responses({ ...deps, values, ttl });
   return {
     ...withoutGenerations(port),
     ...(port.generate === undefined ? {} : { generate: port.generate.bind(port) }),
     async *stream(request, context) {
       const { tenant = defaultTenant } = context;
       if (tenants !== "all" && !tenants.includes(tenant)) return yield* stream(request, context);
-      const key = keyOf(parts.name, tenant, request);
+      const key = keyOf(deps.name, tenant, request);
       const known = await cache.find(key);
       if (known === undefined) return yield* cache.recording(key, stream(request, context));
       context.cached = true;
-      yield* replayed(known, { context, clock: parts.clock, rhythm: replay === "rhythm" });
+      yield* replayed(known, { context, clock: deps.clock, rhythm: replay === "rhythm" });
     },
   };
 }
@@ -79,20 +79,20 @@ async function* replayed(
 
 const unused: Delta = { type: "usage", usage: { inputTokens: 0, outputTokens: 0 } };
 
-interface ResponsesParts extends Omit<CacheParts, "settings" | "journal"> {
+interface ResponsesDeps extends Omit<CacheDeps, "settings" | "journal"> {
   readonly values: KeyValues;
   readonly ttl: number;
 }
 
 class Responses {
-  readonly #parts: ResponsesParts;
+  readonly #deps: ResponsesDeps;
 
-  constructor(parts: ResponsesParts) {
-    this.#parts = parts;
+  constructor(deps: ResponsesDeps) {
+    this.#deps = deps;
   }
 
   async find(key: string): Promise<Kept | undefined> {
-    const { values, clock, ttl } = this.#parts;
+    const { values, clock, ttl } = this.#deps;
     try {
       const entry = await values.get(space, key);
       const kept = entry && (JSON.parse(entry.value) as Kept); // As this class wrote it.
@@ -105,7 +105,7 @@ class Responses {
 
   /** Passes the stream through, and stores it if it completes. */
   async *recording(key: string, stream: AsyncIterable<readonly Delta[]>): AsyncIterable<readonly Delta[]> {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     const batches: [number, readonly Delta[]][] = [];
     let last = clock.monotonic();
     let ended = false;
@@ -121,7 +121,7 @@ class Responses {
   }
 
   async #keep(key: string, batches: Kept["batches"]): Promise<void> {
-    const { values, clock } = this.#parts;
+    const { values, clock } = this.#deps;
     const value = JSON.stringify({ at: clock.now(), batches } satisfies Kept);
     if (Buffer.byteLength(value) > mostBytes) return;
     const before = await values.get(space, key);
@@ -131,7 +131,7 @@ class Responses {
 
   /** Each stored answer triggers a check of a few others, so that no expired one stays forever. */
   async #sweep(): Promise<void> {
-    const { values, clock, ttl } = this.#parts;
+    const { values, clock, ttl } = this.#deps;
     for (const entry of await values.list(space, { after: randomBytes(8).toString("hex"), limit: 4 })) {
       const { at } = JSON.parse(entry.value) as Kept; // As this class wrote it.
       if (clock.now() - at >= ttl) await values.remove(space, entry.key, entry.version);
@@ -140,6 +140,6 @@ class Responses {
 
   /** Logs the failure: the cache must not fail a run. */
   #failed(thrown: unknown): void {
-    this.#parts.log.warn("the response cache could not be used", { model: this.#parts.name, error: messageOf(thrown) });
+    this.#deps.log.warn("the response cache could not be used", { model: this.#deps.name, error: messageOf(thrown) });
   }
 }

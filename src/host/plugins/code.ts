@@ -72,14 +72,14 @@ export function addCode(root: MapNode, { code, env, problems }: CodeTree): void 
 
 function parentOf(root: MapNode, path: readonly string[], place: Place): MapNode {
   let map = root;
-  for (const part of path.slice(0, -1)) {
-    const next = map.entries.get(part)?.node;
+  for (const segment of path.slice(0, -1)) {
+    const next = map.entries.get(segment)?.node;
     if (next?.kind === "map") {
       map = next;
       continue;
     }
     const made: MapNode = { kind: "map", place, entries: new Map() };
-    map.entries.set(part, { key: place, node: made });
+    map.entries.set(segment, { key: place, node: made });
     map = made;
   }
   return map;

@@ -13,7 +13,7 @@ export interface Ended {
   readonly death: Death | undefined;
 }
 
-export interface ChildParts {
+export interface ChildDeps {
   readonly number: number;
   /** The module that it executes. */
   readonly program: URL;
@@ -46,7 +46,7 @@ export class Child {
   readonly #process: ChildProcess;
   readonly #box = new BlackBox();
 
-  constructor({ number, program, socket, start, answer, meanConnections }: ChildParts) {
+  constructor({ number, program, socket, start, answer, meanConnections }: ChildDeps) {
     this.number = number;
     this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket, this.#box.fd] });
     this.pid = this.#process.pid ?? 0;

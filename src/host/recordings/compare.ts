@@ -1,7 +1,7 @@
 import type { Usage } from "../../core/model/usage.ts";
 import { costsOf } from "../../core/run/costs.ts";
 import { inputText } from "../../core/run/digest.ts";
-import type { Timing } from "../../core/run/event-parts.ts";
+import type { Timing } from "../../core/run/event-fields.ts";
 import type { RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import { foldOf } from "../../core/run/recorded-fold.ts";
 import type { FoldedCall } from "../../core/run/run-fold.ts";

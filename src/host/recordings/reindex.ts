@@ -56,7 +56,7 @@ const key = "digests";
 const after = 1_000;
 const between = 5;
 
-export interface FirstIndexParts {
+export interface FirstIndexDeps {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,7 +67,7 @@ export interface FirstIndexParts {
  * Indexes runs written by an earlier version, so that they too are found by tools, models and words: once, in the background, by whichever
  * process comes first. The returned function stops it; the next start continues.
  */
-export function indexOnce({ journal, clock, log, priceOf }: FirstIndexParts): () => Promise<void> {
+export function indexOnce({ journal, clock, log, priceOf }: FirstIndexDeps): () => Promise<void> {
   const { keyValues, keepDigest } = journal;
   if (keyValues === undefined || keepDigest === undefined) return async () => {};
   const stopping = new AbortController();

@@ -25,7 +25,7 @@ import { checked, keptRequest } from "./kept-request.ts";
 import { keyedRunId, newRunId } from "./run-id.ts";
 import { userOf } from "./user-of.ts";
 
-interface BeginParts {
+interface BeginDeps {
   readonly journal: Journal;
   readonly revisions: Revisions;
   readonly clock: Clock;
@@ -39,11 +39,11 @@ interface BeginParts {
 
 /** Starts runs: requested ones, and forks. */
 export class BeginRuns {
-  readonly #parts: BeginParts;
+  readonly #deps: BeginDeps;
   #draining = false;
 
-  constructor(parts: BeginParts) {
-    this.#parts = parts;
+  constructor(deps: BeginDeps) {
+    this.#deps = deps;
   }
 
   /** Refuses new runs from now on. */
@@ -56,14 +56,14 @@ export class BeginRuns {
     const { agent, input: asked, context } = this.#check(request, options);
     const { value: input, verdicts } = screenInput(agent.guards, asked);
     if (options.compat === "strict") checkFields(agent, request);
-    this.#parts.frames.keep(agent);
-    checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
-    const run = newRunId(Math.floor(this.#parts.clock.now() - (options.waitedMs ?? 0)), this.#parts.chance);
-    const stored = await keptRequest(this.#parts.content, run, checked(this.#parts.content, { ...request, input }));
+    this.#deps.frames.keep(agent);
+    checkNotify(this.#deps.config, request, options.tenant ?? defaultTenant);
+    const run = newRunId(Math.floor(this.#deps.clock.now() - (options.waitedMs ?? 0)), this.#deps.chance);
+    const stored = await keptRequest(this.#deps.content, run, checked(this.#deps.content, { ...request, input }));
     const { tenant, caller, user, shadow } = await this.#owner(request, options);
-    const claimant = this.#parts.executor.claimant({ ...request, agent: agent.name });
+    const claimant = this.#deps.executor.claimant({ ...request, agent: agent.name });
     const held = options.held?.share();
-    const enqueued = await this.#parts.journal
+    const enqueued = await this.#deps.journal
       .enqueue({
         run,
         tenant,
@@ -87,8 +87,8 @@ export class BeginRuns {
         claimant?.release();
         throw thrown;
       });
-    if (!enqueued.existing) this.#parts.executor.started(run, agent.name, options);
-    if (enqueued.claim) this.#parts.executor.offer(enqueued.claim, held);
+    if (!enqueued.existing) this.#deps.executor.started(run, agent.name, options);
+    if (enqueued.claim) this.#deps.executor.offer(enqueued.claim, held);
     else held?.release();
     claimant?.release();
     return { run: enqueued.run, existing: enqueued.existing };
@@ -97,11 +97,11 @@ export class BeginRuns {
   async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
     this.#mustAccept("run.fork");
     const asked = checkFork(request);
-    if (typeof asked.input === "object") this.#parts.content.check(asked.input.messages ?? []);
-    const { journal, clock, chance } = this.#parts;
+    if (typeof asked.input === "object") this.#deps.content.check(asked.input.messages ?? []);
+    const { journal, clock, chance } = this.#deps;
     const source = await forkSource(journal, heldRun(journal, run)?.row ?? (await existingRun(journal, run)), asked);
     const { tenant = source.row.tenant, shadow } = options;
-    const held = this.#parts.memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
+    const held = this.#deps.memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
     try {
       if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
       const own = { ...forkedRequest(source, asked), ...(shadow === undefined ? {} : { shadow }) };
@@ -111,9 +111,9 @@ export class BeginRuns {
       const { value: input, verdicts } = screenInput(agent.guards, given);
       const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
       const target = { run: forked, tenant, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
-      const parts = {
+      const fork = {
         asked,
-        request: await keptRequest(this.#parts.content, forked, {
+        request: await keptRequest(this.#deps.content, forked, {
           ...wanted,
           agent: agent.name,
           input,
@@ -121,7 +121,7 @@ export class BeginRuns {
         }),
         target,
       };
-      const recording = await forkRecording(journal, source, parts);
+      const recording = await forkRecording(journal, source, fork);
       await shareContent(journal, recording, source.runs);
       const begun = shadow === undefined ? this.#restore(recording) : this.#startHere(recording);
       await begun.catch(async (thrown: unknown) => {
@@ -136,8 +136,8 @@ export class BeginRuns {
   }
 
   async #restore(recording: Recording): Promise<void> {
-    await this.#parts.journal.restore(recording);
-    this.#parts.executor.look();
+    await this.#deps.journal.restore(recording);
+    this.#deps.executor.look();
   }
 
   /**
@@ -145,7 +145,7 @@ export class BeginRuns {
    * fork's end: after a crash it begins without them.
    */
   async #startHere(recording: Recording): Promise<void> {
-    const { journal, executor } = this.#parts;
+    const { journal, executor } = this.#deps;
     const { run, tenant, session, request, events, signals } = recording;
     const claimant = signals.length > 0 ? undefined : executor.claimant(request);
     if (claimant === undefined) return await this.#restore(recording);
@@ -164,7 +164,7 @@ export class BeginRuns {
   }
 
   #check(request: RunRequest, { context }: StartOptions = {}) {
-    const { revisions, config } = this.#parts;
+    const { revisions, config } = this.#deps;
     return checkRequest(revisions.current.agents, request, { metadata: config.limits.metadata, context });
   }
 
@@ -176,9 +176,9 @@ export class BeginRuns {
       const user = shadow === undefined ? userOf(asked, caller?.id) : undefined;
       return { tenant: options.tenant ?? defaultTenant, caller, user, shadow };
     }
-    const known = this.#parts.executor.ownerOf(parent.run);
+    const known = this.#deps.executor.ownerOf(parent.run);
     if (known !== undefined) return known;
-    const { tenant, request } = await existingRun(this.#parts.journal, parent.run);
+    const { tenant, request } = await existingRun(this.#deps.journal, parent.run);
     return { tenant, caller: request.caller, user: request.user, shadow: request.shadow };
   }
 }

@@ -4,7 +4,7 @@ import { checkCall, forCall, needsOf } from "../../agent/run/for-call.ts";
 import { checkInput } from "../../agent/run/inputs.ts";
 import { checkContext } from "../../agent/run/live-context.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { checkBounds } from "./request-bounds.ts";
 

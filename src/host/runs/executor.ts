@@ -36,7 +36,7 @@ export const WorkerName = token<string>("WorkerName");
 export type TakeUp = "any" | "same" | "none";
 export const TakeUp = token<TakeUp>("TakeUp");
 
-interface ExecutorParts {
+interface ExecutorDeps {
   readonly name: string;
   /** Already instrumented. */
   readonly journal: Journal;
@@ -72,7 +72,7 @@ export class Executor {
   /** Counts since they were last read. */
   readonly figures: Figures;
   readonly paused: PausedAgents;
-  readonly #parts: ExecutorParts;
+  readonly #deps: ExecutorDeps;
   readonly #committer: Committer;
   readonly #worker: Worker;
   readonly #gates = new Map<string, BackpressureGate>();
@@ -85,22 +85,22 @@ export class Executor {
   readonly #interrupt = new AbortController();
   watcher: RunWatcher | undefined;
 
-  constructor(parts: ExecutorParts) {
-    this.#parts = parts;
-    const { name, journal, clock, log, followers, concurrency, memory } = parts;
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+    const { name, journal, clock, log, followers, concurrency, memory } = deps;
     this.#committer = new Committer({
       journal,
       clock,
       log,
       listener: followers,
-      writes: parts.writes,
+      writes: deps.writes,
       ended: (digest) => {
         if (this.ownerOf(digest.run)?.shadow === undefined) this.figures.ended(digest);
       },
       grew: (run, bytes) => this.#held.get(run)?.add(bytes),
     });
     this.figures = new Figures(this.#committer.commits);
-    this.paused = new PausedAgents(parts, () => this.#worker.look());
+    this.paused = new PausedAgents(deps, () => this.#worker.look());
     this.#worker = new Worker({
       name,
       journal,
@@ -109,9 +109,9 @@ export class Executor {
       log,
       concurrency,
       watch: { begin: (claim) => this.#begin(claim), end: (run) => this.#end(run) },
-      fitting: () => Math.max(0, Math.floor(memory.free / (parts.body * inputWeight))),
+      fitting: () => Math.max(0, Math.floor(memory.free / (deps.body * inputWeight))),
       claims: () => this.#claims(),
-      prices: () => parts.revisions.current.priceOf,
+      prices: () => deps.revisions.current.priceOf,
       execute: (work) => this.#execute(work),
     });
   }
@@ -138,7 +138,7 @@ export class Executor {
   /** Called when this process has stored a run. */
   started(run: string, agent: string, { paced }: StartOptions): void {
     this.#committer.clocks.offsetOf(run);
-    if (this.#parts.takeUp === "none") this.#started.set(run, agent);
+    if (this.#deps.takeUp === "none") this.#started.set(run, agent);
     if (paced) this.#gates.set(run, new BackpressureGate());
   }
 
@@ -158,9 +158,9 @@ export class Executor {
   }
 
   #begin({ ownership: { run }, tenant, request }: Claim): void {
-    this.#parts.admission.begin(run);
+    this.#deps.admission.begin(run);
     if (this.#held.has(run)) return;
-    this.#held.set(run, this.#parts.memory.of(tenant).hold(valueSize(request) * inputWeight, "run"));
+    this.#held.set(run, this.#deps.memory.of(tenant).hold(valueSize(request) * inputWeight, "run"));
   }
 
   #end(run: string): void {
@@ -168,7 +168,7 @@ export class Executor {
     if (held !== undefined && held.bytes > large) forgetKept();
     held?.release();
     this.#held.delete(run);
-    this.#parts.admission.end(run);
+    this.#deps.admission.end(run);
   }
 
   /** The owner of a run, if it executes here. */
@@ -194,7 +194,7 @@ export class Executor {
 
   /** The runs of the journal that this process may execute. */
   #claims(): ClaimFilter {
-    const { takeUp, revisions } = this.#parts;
+    const { takeUp, revisions } = this.#deps;
     if (takeUp === "none") {
       const own = [...this.#started].filter(([, agent]) => !this.#waits(agent));
       return { agents: [], runs: own.map(([run]) => run) };
@@ -210,7 +210,7 @@ export class Executor {
 
   async #execute(work: Work): Promise<void> {
     const { claim, history } = work;
-    const { telemetry, revisions, feed, journal } = this.#parts;
+    const { telemetry, revisions, feed, journal } = this.#deps;
     const { run } = claim.ownership;
     if (history.length > 0) this.#held.get(run)?.add(valueSize(history));
     const lease = revisions.acquire();
@@ -266,7 +266,7 @@ export class Executor {
   /** Stops claiming, and gives executing runs `ms` to end. */
   async drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {
     this.#worker.rest();
-    const { clock, followers } = this.#parts;
+    const { clock, followers } = this.#deps;
     await this.#idle(clock.monotonic() + ms);
     if (this.#worker.active === 0) return;
     if (afterDrain === "release") {
@@ -282,14 +282,14 @@ export class Executor {
 
   async close(): Promise<void> {
     await this.#worker.stop();
-    this.#parts.followers.close();
+    this.#deps.followers.close();
     this.#committer.close();
     forgetKept();
   }
 
   /** Resolves when nothing is running, or at the deadline. */
   async #idle(until: number): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     while (this.#worker.active > 0 && clock.monotonic() < until) {
       await new Promise<void>((resolve) => clock.after(20, resolve));
     }

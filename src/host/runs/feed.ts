@@ -17,7 +17,7 @@ const period = 1_000;
 /** Maximum runs per tick, so that a reader gets a few kB a second however many there are. */
 const mostTicking = 50;
 
-interface FeedParts {
+interface FeedDeps {
   readonly journal: Journal;
   readonly followers: Followers;
   readonly clock: Clock;
@@ -40,14 +40,14 @@ interface Executing {
  * are found in the journal's lists once a second. Costs nothing without readers.
  */
 export class Feed {
-  readonly #parts: FeedParts;
+  readonly #deps: FeedDeps;
   readonly #readers = new Set<FeedReader>();
   readonly #executing = new Map<string, Executing>();
   #elsewhere: ElsewhereWatch;
   #stopTimer: (() => void) | undefined;
 
-  constructor(parts: FeedParts) {
-    this.#parts = parts;
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
     this.#elsewhere = this.#watchElsewhere();
   }
 
@@ -64,12 +64,12 @@ export class Feed {
   }
 
   async *watch(query: FeedQuery): AsyncGenerator<readonly FeedItem[]> {
-    const reader = new FeedReader(query, this.#parts.clock);
+    const reader = new FeedReader(query, this.#deps.clock);
     this.#readers.add(reader);
     try {
       if (this.#readers.size === 1) await this.#start();
       else await this.#elsewhere.ready;
-      reader.take({ type: "feed.opened", at: this.#parts.clock.now() });
+      reader.take({ type: "feed.opened", at: this.#deps.clock.now() });
       yield* reader.items();
     } finally {
       this.#readers.delete(reader);
@@ -96,7 +96,7 @@ export class Feed {
 
   /** A new watch each time somebody starts watching, so that a read still in progress for an old one does not affect it. */
   #watchElsewhere(): ElsewhereWatch {
-    return new ElsewhereWatch(this.#parts.journal, {
+    return new ElsewhereWatch(this.#deps.journal, {
       isHere: (run) => this.#executing.has(run),
       tell: (tenant, item) => this.#tell(tenant, item),
       foretell: (tenant, item) => {
@@ -113,14 +113,14 @@ export class Feed {
     const { signal } = executing.abort;
     this.#pump(executing, signal).catch((thrown: unknown) => {
       const { run } = executing.claim.ownership;
-      this.#parts.log.warn("a run is missing from the feed", { run, error: messageOf(thrown) });
+      this.#deps.log.warn("a run is missing from the feed", { run, error: messageOf(thrown) });
     });
   }
 
   async #pump(executing: Executing, signal: AbortSignal): Promise<void> {
     const { ownership } = executing.claim;
     const after = this.#elsewhere.toldUpTo(ownership);
-    for await (const batch of this.#parts.followers.follow(ownership.run, { after, signal })) {
+    for await (const batch of this.#deps.followers.follow(ownership.run, { after, signal })) {
       for (const event of batch) this.#see(executing, event);
     }
   }
@@ -139,8 +139,8 @@ export class Feed {
   }
 
   readonly #tick = (): void => {
-    this.#stopTimer = this.#parts.clock.after(period, this.#tick);
-    const at = this.#parts.clock.now();
+    this.#stopTimer = this.#deps.clock.after(period, this.#tick);
+    const at = this.#deps.clock.now();
     for (const reader of this.#readers) {
       const runs: { run: string; tokens: number; part: FeedPart }[] = [];
       for (const { claim, tokens, times } of this.#executing.values()) {

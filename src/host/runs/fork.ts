@@ -6,7 +6,7 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal, Recording, Signal } from "../../core/journal/journal.ts";
 import type { Message } from "../../core/model/messages.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import type { EventOf, RunEvent } from "../../core/run/events.ts";
 import { ForkRequest } from "../../core/run/fork.ts";
 import type { ListedSkill } from "../../core/run/listed-skill.ts";

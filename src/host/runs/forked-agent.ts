@@ -51,14 +51,18 @@ const asking =
 
 async function replaying(
   journal: Journal,
-  parts: { fork: ForkOrigin; history: readonly RunEvent[]; others: Pick<Recorded, "unanswered" | "answer"> },
+  {
+    fork,
+    history,
+    others,
+  }: { fork: ForkOrigin; history: readonly RunEvent[]; others: Pick<Recorded, "unanswered" | "answer"> },
 ) {
-  const original = heldRun(journal, parts.fork.run)?.steps ?? (await eventsOf(journal, parts.fork.run));
+  const original = heldRun(journal, fork.run)?.steps ?? (await eventsOf(journal, fork.run));
   const recorded: Recorded = {
-    ...parts.others,
+    ...others,
     calls: madeIn(original).filter(isRecorded),
     unfinished: unfinishedIn(original),
-    made: madeIn(parts.history),
+    made: madeIn(history),
     load: async (hash) => journal.blobs?.get(hash),
   };
   return (tool: Tool): Tool => replayingTool(tool, recorded);

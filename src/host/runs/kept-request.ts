@@ -1,7 +1,7 @@
 import type { ContentStore } from "../../agent/run/content.ts";
 import { inputMessages } from "../../agent/state/input-messages.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { excessOf, recordLimits, valueLimits } from "../../core/values/value-limits.ts";
 

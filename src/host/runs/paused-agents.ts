@@ -19,7 +19,7 @@ const freshFor = 1_000;
 const keptFor = 7 * 86_400_000;
 const mostTries = 20;
 
-interface PausedParts {
+interface PausedDeps {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,7 +39,7 @@ export class PausedAgents {
   readonly #values: Journal["keyValues"];
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #revisions: PausedParts["revisions"];
+  readonly #revisions: PausedDeps["revisions"];
   readonly #onResume: () => void;
   #pauses: Pauses = {};
   #known: boolean;
@@ -47,7 +47,7 @@ export class PausedAgents {
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  constructor({ journal, clock, log, revisions, telemetry }: PausedParts, onResume: () => void) {
+  constructor({ journal, clock, log, revisions, telemetry }: PausedDeps, onResume: () => void) {
     this.#values = journal.keyValues;
     this.#clock = clock;
     this.#log = log;

@@ -19,7 +19,7 @@ import { readHistory } from "../../journal/history.ts";
 import type { AgentFrames } from "./agent-frames.ts";
 import { conversationBefore } from "./fork.ts";
 
-interface Parts {
+interface Deps {
   readonly journal: Journal;
   readonly frames: AgentFrames;
   readonly clock: Clock;
@@ -31,9 +31,9 @@ interface Parts {
  * Reconstructs the request of the round's last attempt: folds the events before it as the loop does and uses the loop's own request
  * builder.
  */
-export async function promptOf(row: RunRow, round: number, parts: Parts): Promise<Prompt> {
+export async function promptOf(row: RunRow, round: number, deps: Deps): Promise<Prompt> {
   const op = "run.prompt";
-  const history = await readHistory(parts.journal, row);
+  const history = await readHistory(deps.journal, row);
   const at = history.findLastIndex((event) => event.type === "round.started" && event.round === round);
   const begun = history[at];
   if (begun?.type !== "round.started")
@@ -41,14 +41,14 @@ export async function promptOf(row: RunRow, round: number, parts: Parts): Promis
   const before = history.slice(0, at);
   const state = RunState.of(before);
   const name = state.active?.agent ?? row.agent;
-  const now = parts.agentOf(name);
+  const now = deps.agentOf(name);
   if (now === undefined)
     throw new VenturiError(op, "not_found", `the agent "${name}" is not in the configuration any more`);
-  const was = await parts.frames.of(now, name === row.agent ? (state.revision ?? row.request.revision) : now.revision);
+  const was = await deps.frames.of(now, name === row.agent ? (state.revision ?? row.request.revision) : now.revision);
   const notes = notesOf(now, was, begun);
   const instructions = row.request.fork?.instructions;
   const agent = { ...(was ?? now), ...(instructions === undefined ? {} : { instructions }) };
-  const request = await rebuilt(row, { agent, before, begun }, parts);
+  const request = await rebuilt(row, { agent, before, begun }, deps);
   const { messages, tools, options, toolChoice, output } = request;
   return {
     round,
@@ -83,7 +83,7 @@ interface Round {
   readonly begun: EventOf<"round.started">;
 }
 
-async function rebuilt(row: RunRow, { agent, before, begun }: Round, { journal, clock, log }: Parts) {
+async function rebuilt(row: RunRow, { agent, before, begun }: Round, { journal, clock, log }: Deps) {
   const { messages } = await conversationBefore(journal, row);
   const { recall: _, ...frame } = agent;
   const run = new RunContext({

@@ -9,7 +9,7 @@ const interval = 10 * 60_000;
 /** Rest this many times as long as pruning took, so that it uses at most a quarter of the journal's time. */
 export const pruneRest = 3;
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly journal: Journal;
   readonly retention: JournalEntry["retention"];
   readonly clock: Clock;
@@ -17,7 +17,7 @@ export interface RetentionParts {
 }
 
 /** Periodically removes ended runs past their retention; the returned function stops it. */
-export function startRetention({ journal, retention, clock, log }: RetentionParts): () => Promise<void> {
+export function startRetention({ journal, retention, clock, log }: RetentionDeps): () => Promise<void> {
   if (retention?.age === undefined && retention?.count === undefined) return async () => {};
   const stopping = new AbortController();
   const limits = {

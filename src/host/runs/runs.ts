@@ -63,7 +63,7 @@ import { SignalSender } from "./signal-sender.ts";
 import { Sweep } from "./sweep.ts";
 import { totalsOf, usageOf } from "./totals.ts";
 
-interface RunsParts {
+interface RunsDeps {
   /** Already instrumented. */
   readonly journal: Journal;
   readonly revisions: Revisions;
@@ -75,7 +75,7 @@ interface RunsParts {
 /** Implements `Runs` on journal and executor. Not instrumented; the container's `Runs` is. */
 @injectable()
 export class HostRuns implements Runs {
-  readonly #parts: RunsParts;
+  readonly #deps: RunsDeps;
   readonly #executor: Executor;
   readonly #followers: Followers;
   readonly #content: ContentStore;
@@ -103,16 +103,16 @@ export class HostRuns implements Runs {
     @inject(Chance) chance: Chance,
   ) {
     const { limits } = config;
-    this.#parts = { journal, revisions, telemetry, clock, log };
+    this.#deps = { journal, revisions, telemetry, clock, log };
     this.#content = content;
     this.#sessions = sessions;
     this.#frames = new AgentFrames(journal, log);
     const followers = new Followers({ journal, clock });
     const feed = new Feed({ journal, followers, clock, log });
-    const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
+    const deps = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
     this.#followers = followers;
     this.#feed = feed;
-    this.#executor = new Executor({ ...parts, memory, writes, concurrency: limits.activeRuns, body: limits.body });
+    this.#executor = new Executor({ ...deps, memory, writes, concurrency: limits.activeRuns, body: limits.body });
     const begin = { journal, revisions, clock, chance, config, content, memory };
     this.#begin = new BeginRuns({ ...begin, executor: this.#executor, frames: this.#frames });
     this.#sweep = new Sweep({ journal, clock, log });
@@ -154,11 +154,11 @@ export class HostRuns implements Runs {
   }
 
   async usage(query: UsageQuery): Promise<UsageRow[]> {
-    return await usageOf(this.#parts.journal, query);
+    return await usageOf(this.#deps.journal, query);
   }
 
   async totals(query: RunsQuery, by?: Grouping): Promise<Counted> {
-    return await totalsOf(this.#parts.journal, query, by);
+    return await totalsOf(this.#deps.journal, query, by);
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
@@ -170,7 +170,7 @@ export class HostRuns implements Runs {
   }
 
   async events(run: string, query: EventQuery = {}): Promise<EventPage> {
-    return eventPage(this.#parts.journal, await this.get(run), query);
+    return eventPage(this.#deps.journal, await this.get(run), query);
   }
 
   feed(query: FeedQuery = {}): AsyncIterable<readonly FeedItem[]> {
@@ -178,18 +178,18 @@ export class HostRuns implements Runs {
   }
 
   async get(run: string): Promise<RunRow> {
-    return this.#marked(await existingRun(this.#parts.journal, run));
+    return this.#marked(await existingRun(this.#deps.journal, run));
   }
 
   async list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     // A session is listed to continue it, so the list must include its last run.
-    const page = await listRuns(this.#parts.journal, { ...query, mayLag: query.session === undefined });
+    const page = await listRuns(this.#deps.journal, { ...query, mayLag: query.session === undefined });
     return { ...page, runs: page.runs.map((row) => this.#marked(row)) };
   }
 
   #marked(row: RunRow): RunRow {
     const isIdle = row.state === "ready" || row.state === "waiting";
-    return isIdle && !this.#parts.revisions.current.agents.has(row.agent) ? { ...row, stranded: true } : row;
+    return isIdle && !this.#deps.revisions.current.agents.has(row.agent) ? { ...row, stranded: true } : row;
   }
 
   async cancel(
@@ -200,7 +200,7 @@ export class HostRuns implements Runs {
     const row = await this.get(run);
     if (row.state === "done") return;
     await this.signal(run, "cancel", { reason, ...(details === undefined ? {} : { details }) });
-    await new Callers(this.#parts.journal, row).ended(reason);
+    await new Callers(this.#deps.journal, row).ended(reason);
     for await (const _batch of this.#followers.follow(run, { after: row.head })); // Ends after the terminal event.
   }
 
@@ -209,15 +209,15 @@ export class HostRuns implements Runs {
   }
 
   async pending(run: string): Promise<readonly PendingQuestion[]> {
-    return openQuestions(this.#parts.journal, await this.get(run));
+    return openQuestions(this.#deps.journal, await this.get(run));
   }
 
   async countInput(request: RunRequest, options: CountOptions = {}): Promise<TokenCount> {
-    return await countTokens({ revisions: this.#parts.revisions, sessions: this.#sessions }, request, options);
+    return await countTokens({ revisions: this.#deps.revisions, sessions: this.#sessions }, request, options);
   }
 
   async doing(run: string): Promise<Doing | undefined> {
-    const idle = { journal: this.#parts.journal, now: this.now(run), paused: this.#executor.paused };
+    const idle = { journal: this.#deps.journal, now: this.now(run), paused: this.#executor.paused };
     return this.#executor.doing(run) ?? (await idleFor(await this.get(run), idle));
   }
 
@@ -226,24 +226,24 @@ export class HostRuns implements Runs {
   }
 
   async giveFeedback(run: string, given: GivenFeedback, options: StartOptions = {}): Promise<Feedback> {
-    const { journal, clock } = this.#parts;
+    const { journal, clock } = this.#deps;
     const source = { now: Math.floor(clock.now()), key: options.caller?.id };
     return await giveFeedback(journal, await this.get(run), { given, source });
   }
 
   async feedback(run: string): Promise<readonly Feedback[]> {
-    return (await notesOf(this.#parts.journal, await this.get(run))).feedback;
+    return (await notesOf(this.#deps.journal, await this.get(run))).feedback;
   }
 
   async prompt(run: string, round: number): Promise<Prompt> {
-    const { journal, clock, log, revisions } = this.#parts;
+    const { journal, clock, log, revisions } = this.#deps;
     const agentOf = (name: string) => revisions.current.agents.get(name);
     return await promptOf(await this.get(run), round, { journal, clock, log, frames: this.#frames, agentOf });
   }
 
   async wires(run: string): Promise<readonly KeptWire[]> {
     await this.get(run);
-    return (await this.#parts.journal.wire?.(run)) ?? [];
+    return (await this.#deps.journal.wire?.(run)) ?? [];
   }
 
   async content(run: string, hash: string): Promise<Uint8Array> {
@@ -253,24 +253,24 @@ export class HostRuns implements Runs {
   }
 
   contentPieces(run: string, hash: string): Promise<AsyncIterable<Uint8Array>> {
-    return piecesOf(this.#parts.journal, this.#content, { run, hash });
+    return piecesOf(this.#deps.journal, this.#content, { run, hash });
   }
 
   async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
-    return await embedWith(this.#parts.revisions, request, signal);
+    return await embedWith(this.#deps.revisions, request, signal);
   }
 
   async remove(run: string): Promise<void> {
     await this.cancel(run, "the run is removed");
     const { session, tenant } = await this.get(run);
-    await pruneRuns(this.#parts.journal, { runs: [run] }, this.#parts.clock);
+    await pruneRuns(this.#deps.journal, { runs: [run] }, this.#deps.clock);
     if (session !== undefined) this.#sessions.forget(tenant, session);
-    this.#parts.telemetry.forget(run);
+    this.#deps.telemetry.forget(run);
     this.#sweep.later();
   }
 
   tokenRate(run: string): (() => Promise<RateState | undefined>) | undefined {
-    const { journal, clock, revisions } = this.#parts;
+    const { journal, clock, revisions } = this.#deps;
     const { budgets } = revisions.current;
     if (!budgets.limitTokensPerMinute || journal.balances === undefined) return undefined;
     return async () => {

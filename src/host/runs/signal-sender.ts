@@ -20,7 +20,7 @@ import { checkSignalBounds, isName } from "./request-bounds.ts";
 
 const op = "run.signal";
 
-interface SignalParts {
+interface SignalDeps {
   readonly journal: Journal;
   readonly log: Log;
   readonly chance: Chance;
@@ -32,10 +32,10 @@ interface SignalParts {
 
 /** Sends signals to runs, wherever they execute. Answers to approval requests are matched with their question and audited. */
 export class SignalSender {
-  readonly #parts: SignalParts;
+  readonly #deps: SignalDeps;
 
-  constructor(parts: SignalParts) {
-    this.#parts = parts;
+  constructor(deps: SignalDeps) {
+    this.#deps = deps;
   }
 
   /** False when the signal was sent before, or the question is already answered. */
@@ -48,12 +48,12 @@ export class SignalSender {
     if (!isName(run)) throw noRun(op, run);
     if ("call" in checked) return this.#answer(run, checked, id);
     const screened = "text" in checked ? await this.#screened(run, checked) : checked;
-    return this.#parts.journal.signal(run, { id: id ?? this.#parts.chance.uuid(), kind, body: screened });
+    return this.#deps.journal.signal(run, { id: id ?? this.#deps.chance.uuid(), kind, body: screened });
   }
 
   /** The message after guards. A blocked message is refused and not stored. */
   async #screened(run: string, message: SignalBody<"message">): Promise<Record<string, unknown>> {
-    const { journal, agent, guarded } = this.#parts;
+    const { journal, agent, guarded } = this.#deps;
     if (!guarded()) return message;
     const { value: text, verdicts } = screenSaid(agent((await existingRun(journal, run)).agent)?.guards, message.text);
     const refused = verdicts.find(({ action }) => action === "block");
@@ -62,14 +62,14 @@ export class SignalSender {
   }
 
   #masked({ agent: name }: RunRow, said: unknown): unknown {
-    const { value, verdicts } = screenSaid(this.#parts.agent(name)?.guards, said);
+    const { value, verdicts } = screenSaid(this.#deps.agent(name)?.guards, said);
     const refused = verdicts.find(({ action }) => action === "block");
     if (refused !== undefined) throw blocked(refused.guard, "input", `${refused.count ?? 1} ${refused.rule}`);
     return value;
   }
 
   async #answer(run: string, answer: SignalBody<"approve">, id: string | undefined): Promise<boolean> {
-    const { journal, agent } = this.#parts;
+    const { journal, agent } = this.#deps;
     const row = await existingRun(journal, run);
     const { count, answered, asked } = await askedAbout(journal, run, answer.call);
     if (answered || row.state === "done") return false;
@@ -93,7 +93,7 @@ export class SignalSender {
       if (answer.arguments !== undefined) checkChanged(agent(row.agent), asked.name, answer.arguments);
     }
     const taken = await journal.signal(run, {
-      id: `${id ?? this.#parts.chance.uuid()}:${count}`,
+      id: `${id ?? this.#deps.chance.uuid()}:${count}`,
       kind: "approve",
       body: answer.answer === undefined ? answer : { ...answer, answer: this.#masked(row, answer.answer) },
     });
@@ -106,7 +106,7 @@ export class SignalSender {
 
   /** The answer is already stored, so a failure to audit it is only logged. */
   async #audit(row: RunRow, answer: SignalBody<"approve">, asked: AskedEvent | undefined) {
-    const { journal, log } = this.#parts;
+    const { journal, log } = this.#deps;
     const isQuestion = asked?.type === "question.asked";
     const hash = hashOf(isQuestion ? (answer.answer ?? null) : (asked?.arguments ?? {}));
     const given = isQuestion ? "question.answered" : "approval.given";

@@ -10,15 +10,15 @@ const sweepAfter = 65 * 60_000;
 
 /** Schedules a prune for blobs that no run uses any more, which journals keep for an hour. */
 export class Sweep {
-  readonly #parts: { readonly journal: Journal; readonly clock: Clock; readonly log: Log };
+  readonly #deps: { readonly journal: Journal; readonly clock: Clock; readonly log: Log };
   #stop: (() => void) | undefined;
 
-  constructor(parts: { readonly journal: Journal; readonly clock: Clock; readonly log: Log }) {
-    this.#parts = parts;
+  constructor(deps: { readonly journal: Journal; readonly clock: Clock; readonly log: Log }) {
+    this.#deps = deps;
   }
 
   later(): void {
-    const { clock, journal, log } = this.#parts;
+    const { clock, journal, log } = this.#deps;
     this.#stop ??= clock.after(sweepAfter, () => {
       this.#stop = undefined;
       pruneRuns(journal, { rest: pruneRest }, clock).catch((thrown: unknown) =>

@@ -18,7 +18,7 @@ import type { Revisions } from "../revisions/revisions.ts";
 import type { RunWatcher } from "../runs/run-watcher.ts";
 import { StepMemory, Steps } from "./steps.ts";
 
-export interface ShadowParts {
+export interface ShadowDeps {
   readonly journal: Journal;
   readonly runs: Runs;
   readonly revisions: Pick<Revisions, "current">;
@@ -63,7 +63,7 @@ interface Chosen {
  * replaces a killed one works out the same choice from the journal.
  */
 export class Shadows implements RunWatcher {
-  readonly #parts: ShadowParts;
+  readonly #deps: ShadowDeps;
   /** Runs executing here that are no shadows. */
   readonly #live = new Set<string>();
   /** Chosen runs executing here. */
@@ -80,11 +80,11 @@ export class Shadows implements RunWatcher {
   #stopWaiting: (() => void) | undefined;
   #stopRetrying: (() => void) | undefined;
 
-  constructor(parts: ShadowParts) {
-    this.#parts = parts;
-    const isOn = Object.values(parts.revisions.current.config.models).some(({ shadow }) => shadow !== undefined);
+  constructor(deps: ShadowDeps) {
+    this.#deps = deps;
+    const isOn = Object.values(deps.revisions.current.config.models).some(({ shadow }) => shadow !== undefined);
     // Soon after a restart, but not during it.
-    if (isOn && this.#isKept) this.#stopLooking = parts.clock.after(1_000, () => this.#look());
+    if (isOn && this.#isKept) this.#stopLooking = deps.clock.after(1_000, () => this.#look());
   }
 
   began(claim: Claim, history: readonly RunEvent[]): ((step: RunEvent) => void) | undefined {
@@ -120,14 +120,14 @@ export class Shadows implements RunWatcher {
 
   /** Whether the journal can store results beside runs. */
   get #isKept(): boolean {
-    return this.#parts.journal.keyValues !== undefined;
+    return this.#deps.journal.keyValues !== undefined;
   }
 
   /** The entry of `models` whose shadow the run gets; the same on every replica. */
   #modelOf({ tenant, request, run }: Pick<RunRow, "tenant" | "request" | "run">): string | undefined {
     const { parent, fork, shadow, remember }: RunRequest = request;
     if ((parent ?? fork ?? shadow ?? remember) !== undefined) return undefined;
-    const agent = this.#parts.revisions.current.agents.get(request.agent);
+    const agent = this.#deps.revisions.current.agents.get(request.agent);
     if (agent === undefined) return undefined;
     const chosen = agent.overrides.models.get(request.model ?? "") ?? agent.model;
     const model = memberOf(chosen, { tenant, request, run });
@@ -143,7 +143,7 @@ export class Shadows implements RunWatcher {
   #plan(): void {
     if (this.#waiting.size === 0 || this.#working !== undefined || this.#stopping.signal.aborted) return;
     if (this.#waiting.size >= together || this.#live.size === 0) return this.#work();
-    this.#stopWaiting ??= this.#parts.clock.after(patience, () => this.#work());
+    this.#stopWaiting ??= this.#deps.clock.after(patience, () => this.#work());
   }
 
   #work(): void {
@@ -174,12 +174,12 @@ export class Shadows implements RunWatcher {
   }
 
   async #note(row: RunRow, note: ShadowNote | undefined): Promise<void> {
-    await changeNotes(this.#parts.journal, row, (notes) => ({ ...notes, shadow: note }));
+    await changeNotes(this.#deps.journal, row, (notes) => ({ ...notes, shadow: note }));
   }
 
   /** Live runs have priority: shadows wait while those fill half of the process. */
   async #room(): Promise<void> {
-    const { active, most, clock } = this.#parts;
+    const { active, most, clock } = this.#deps;
     const { signal } = this.#stopping;
     while (active() > most / 2 && !signal.aborted) await new Promise<void>((resolve) => clock.after(500, resolve));
   }
@@ -194,7 +194,7 @@ export class Shadows implements RunWatcher {
       this.#warn("a shadow failed", { run, attempts, error: messageOf(thrown) });
       if (attempts >= mostAttempts) return undefined;
       this.#failed.set(run, { model, attempts: attempts + 1 });
-      this.#stopRetrying ??= this.#parts.clock.after(retryAfter, () => this.#retry());
+      this.#stopRetrying ??= this.#deps.clock.after(retryAfter, () => this.#retry());
       return undefined;
     }
   }
@@ -207,7 +207,7 @@ export class Shadows implements RunWatcher {
   }
 
   async #make(run: string, { model, steps }: Chosen): Promise<{ row: RunRow; note: ShadowNote } | undefined> {
-    const { journal, revisions, clock, runs } = this.#parts;
+    const { journal, revisions, clock, runs } = this.#deps;
     const { config } = revisions.current;
     const settings = config.models[model]?.shadow;
     if (settings === undefined || (this.#paused.get(model) ?? 0) > clock.now()) return undefined;
@@ -247,7 +247,7 @@ export class Shadows implements RunWatcher {
 
   /** Finds runs of a process that was stopped or killed before it made their shadows. */
   async #lookBack(): Promise<void> {
-    const { journal, clock } = this.#parts;
+    const { journal, clock } = this.#deps;
     const query = { state: "done", since: clock.now() - lookBack, limit: 200 } as const;
     let looked = 0;
     let cursor: string | undefined;
@@ -267,7 +267,7 @@ export class Shadows implements RunWatcher {
   }
 
   #warn(message: string, facts: Readonly<Record<string, unknown>>): void {
-    this.#parts.log.warn(message, facts);
+    this.#deps.log.warn(message, facts);
   }
 }
 

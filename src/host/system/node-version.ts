@@ -14,9 +14,9 @@ interface Package {
 }
 
 function compare(one: string, other: string): number {
-  const parts = other.split(".").map(Number);
-  for (const [index, part] of one.split(".").map(Number).entries()) {
-    const difference = part - (parts[index] ?? 0);
+  const numbers = other.split(".").map(Number);
+  for (const [index, number] of one.split(".").map(Number).entries()) {
+    const difference = number - (numbers[index] ?? 0);
     if (difference !== 0) return difference;
   }
   return 0;

@@ -32,9 +32,9 @@ export function problemText({ place, path, message }: Problem): string {
 }
 
 export const pathText = (path: readonly (string | number)[]): string =>
-  path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
-    return text === "" ? part : `${text}.${part}`;
+  path.reduce<string>((text, segment) => {
+    if (typeof segment === "number") return `${text}[${segment}]`;
+    return text === "" ? segment : `${text}.${segment}`;
   }, "");
 
 /** As the user would type it: relative if below the working directory. */

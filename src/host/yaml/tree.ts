@@ -46,9 +46,9 @@ export function plain(node: Node): unknown {
 
 export function find(node: Node, path: Path): Node | undefined {
   let found: Node | undefined = node;
-  for (const part of path) {
-    if (found?.kind === "map") found = found.entries.get(String(part))?.node;
-    else if (found?.kind === "list") found = found.items[Number(part)];
+  for (const segment of path) {
+    if (found?.kind === "map") found = found.entries.get(String(segment))?.node;
+    else if (found?.kind === "list") found = found.items[Number(segment)];
     else return undefined;
   }
   return found;

@@ -8,7 +8,7 @@ export type Phase = "connect" | "firstChunk" | "firstToken" | "idle";
 const reasons: Readonly<Record<keyof Timeouts, { code: Code; what: string; key?: keyof Timeouts }>> = {
   connect: { code: "unavailable", what: "the provider could not be reached" },
   firstChunk: { code: "timeout", what: "the provider sent no first chunk" },
-  firstToken: { code: "timeout", what: "the provider sent no part of an answer, only comments,", key: "firstChunk" },
+  firstToken: { code: "timeout", what: "the provider sent nothing of an answer, only comments,", key: "firstChunk" },
   idle: { code: "idle_timeout", what: "the provider sent nothing more" },
   total: { code: "timeout", what: "the generation was not complete" },
 };

@@ -60,7 +60,7 @@ export function statusInBody(body: unknown): number | undefined {
 }
 
 /**
- * The human-readable part of an error body, wherever the vendor puts it: `error.message`, `error` as text, `message`, `detail`
+ * The human-readable text of an error body, wherever the vendor puts it: `error.message`, `error` as text, `message`, `detail`
  * (Mistral), or the text itself.
  */
 export function errorText(body: unknown): string {

@@ -34,7 +34,7 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
   return sentences.map((sentence) => `${sentence}.`).join(" ");
 }
 
-/** The part after the last colon, such as an error's message. */
+/** The text after the last colon, such as an error's message. */
 const lastWords = (sentence: string): string =>
   sentence
     .slice(sentence.lastIndexOf(": ") + 1)

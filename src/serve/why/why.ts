@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Doing } from "../../core/ports/runs.ts";
-import type { Timing } from "../../core/run/event-parts.ts";
+import type { Timing } from "../../core/run/event-fields.ts";
 import { isTerminal, type RunEvent } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { RunTimes } from "../../core/run/run-times.ts";

@@ -1,6 +1,6 @@
 import type { Log } from "../../core/ports/log.ts";
 
-/** The part of the config that telemetry reads. */
+/** What telemetry reads of the config. */
 export interface TelemetrySettings {
   readonly chunks: "spans" | "events" | "metrics";
   /** Per generation; undefined: every chunk gets a span. */

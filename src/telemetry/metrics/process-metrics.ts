@@ -15,9 +15,9 @@ export function observeProcess(meter: Meter, sets: AttributeSets): () => void {
   let refresh: (() => void)[] = [];
   meter.observe(() => {
     if (stops === undefined) {
-      const parts = refreshes.map((part) => part(meter, sets));
-      stops = parts.map(({ stop }) => stop);
-      refresh = parts.map((part) => part.refresh);
+      const observed = refreshes.map((begin) => begin(meter, sets));
+      stops = observed.map(({ stop }) => stop);
+      refresh = observed.map((each) => each.refresh);
     }
     for (const each of refresh) each();
   });

@@ -8,7 +8,7 @@ import { writeBlock } from "./encoder.ts";
 import { field, ProtobufWriter } from "./protobuf.ts";
 import { writeSpan } from "./span-encoder.ts";
 
-/** The parts that all requests share. */
+/** What all requests share. */
 export interface RequestFrame {
   /** The encoded resource. */
   readonly resource: Uint8Array;

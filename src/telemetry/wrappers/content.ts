@@ -1,6 +1,6 @@
 import type { Delta } from "../../core/model/deltas.ts";
 import type { Message, Part } from "../../core/model/messages.ts";
-import type { RunInput } from "../../core/run/event-parts.ts";
+import type { RunInput } from "../../core/run/event-fields.ts";
 import type { TelemetrySettings } from "../base/settings.ts";
 import { type RedactLimits, Redactor } from "./redact.ts";
 

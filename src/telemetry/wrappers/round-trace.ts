@@ -23,7 +23,7 @@ interface RoundFacts {
   readonly model: string;
 }
 
-/** One attempt at a round: a generation and its tool calls. It ends when the next begins, at the time its last part ended. */
+/** One attempt at a round: a generation and its tool calls. It ends when the next begins, at the time the last of them ended. */
 export class RoundTrace {
   readonly index: number;
   readonly span: Span;

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { type HrTime, type Span, SpanKind } from "@opentelemetry/api";
 import type { Claim } from "../../core/journal/journal.ts";
-import type { Hedged } from "../../core/run/event-parts.ts";
+import type { Hedged } from "../../core/run/event-fields.ts";
 import type { EventOf, TerminalEvent } from "../../core/run/events.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import type { Waited } from "../../core/run/time-parts.ts";

@@ -1,4 +1,4 @@
-import { real } from "../../../plugins/sqlite/parts.ts";
+import { real } from "../../../plugins/sqlite/deps.ts";
 import { journalContract } from "../../../src/testing/journal.ts";
 import { freshFile, openFile, temporaryFolder } from "./folder.ts";
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Deps } from "../../../plugins/sqlite/deps.ts";
 import { SqliteJournal } from "../../../plugins/sqlite/journal.ts";
-import type { Parts } from "../../../plugins/sqlite/parts.ts";
 import type { ThreadOptions } from "../../../plugins/sqlite/protocol.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { sharedThreads } from "./shared-threads.ts";
@@ -21,7 +21,7 @@ export const freshFile = (folder: string): string => join(folder, `${++count}.db
 export async function openFile(
   file: string,
   rest: Partial<ThreadOptions> = {},
-  parts: Parts = sharedThreads,
+  parts: Deps = sharedThreads,
 ): Promise<SqliteJournal> {
   const journal = new SqliteJournal({ file, lease: 30_000, busyTimeout: 5_000, watch: 20, ...rest }, silentLog, parts);
   await journal.ping().catch(async (thrown) => {

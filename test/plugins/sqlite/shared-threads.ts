@@ -1,5 +1,5 @@
 import { MessageChannel, Worker } from "node:worker_threads";
-import { type Parts, real } from "../../../plugins/sqlite/parts.ts";
+import { type Deps, real } from "../../../plugins/sqlite/deps.ts";
 import type { ThreadData } from "../../../plugins/sqlite/protocol.ts";
 import { type StartThread, StoreThread } from "../../../plugins/sqlite/store-thread.ts";
 
@@ -8,7 +8,7 @@ const threads = new Map<string, Worker>();
 const turns = { all: 0, reads: 0, wal: 0 };
 
 /** The journal as it is, except that its threads serve other journals too. */
-export const sharedThreads: Parts = {
+export const sharedThreads: Deps = {
   ...real,
   connect: (options, listener) => new StoreThread(options, listener, start),
 };

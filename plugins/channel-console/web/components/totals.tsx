@@ -37,7 +37,7 @@ const isOne = (name: string): boolean => name !== "none" && name !== "unknown" &
 
 const rate = ({ runs, failed }: Sums): string => (runs === 0 ? "–" : `${((failed / runs) * 100).toFixed(1)} %`);
 
-/** Totals of the filtered runs, optionally grouped; selecting a part of the chart sets the time range. */
+/** Totals of the filtered runs, optionally grouped; selecting a range of the chart sets the time range. */
 export function TotalsBar(): JSX.Element | null {
   const by = query.value.get("by") ?? "";
   const { data } = useResource(

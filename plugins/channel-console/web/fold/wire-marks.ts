@@ -5,7 +5,7 @@ export interface WireMark {
   readonly whole: boolean;
 }
 
-/** The part of a frame's text that a delta came from: where its value occurs, JSON-escaped. */
+/** The place in a frame's text that a delta came from: where its value occurs, JSON-escaped. */
 export function bytesOfDelta(text: string, delta: unknown): WireMark {
   for (const value of valuesOf(delta)) {
     for (const written of [JSON.stringify(value).slice(1, -1), value, escaped(value)]) {

@@ -1,4 +1,4 @@
-// Pages and parts loaded when the first of them is opened: one file rather than many small ones.
+// Pages and components loaded when the first of them is opened: one file rather than many small ones.
 export { ForkDialog } from "../components/fork.tsx";
 export { Inspector } from "../components/inspector.tsx";
 export { Unfolded } from "../components/unfolded.tsx";

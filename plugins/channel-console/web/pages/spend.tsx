@@ -117,7 +117,7 @@ function Line({ name, figures }: { name: string; figures: Figures }): JSX.Elemen
   );
 }
 
-/** Shows two significant digits for small amounts, and marks a sum with unknown parts. */
+/** Shows two significant digits for small amounts, and marks a sum with unknown amounts. */
 function dollars({ cost, unpriced }: Figures): string {
   if (cost === undefined) return "unknown";
   const digits = cost === 0 || cost >= 1 ? 2 : Math.min(9, 1 - Math.floor(Math.log10(cost)));

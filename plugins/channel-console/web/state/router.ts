@@ -5,24 +5,24 @@ export const base = new URL("./", import.meta.url).pathname.replace(/\/$/, "");
 
 const location_ = signal(read());
 /** The path segments below the mount, decoded. */
-export const path = computed(() => location_.value.parts);
+export const path = computed(() => location_.value.segments);
 export const query = computed(() => location_.value.query);
 
-function read(): { parts: readonly string[]; query: URLSearchParams } {
+function read(): { segments: readonly string[]; query: URLSearchParams } {
   const below = location.pathname.slice(base.length).split("/").filter(Boolean);
-  return { parts: below.map(decode), query: new URLSearchParams(location.search) };
+  return { segments: below.map(decode), query: new URLSearchParams(location.search) };
 }
 
-function decode(part: string): string {
+function decode(segment: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(segment);
   } catch {
-    return part;
+    return segment;
   }
 }
 
 /** Path of a page: `to("runs", id)`. */
-export const to = (...parts: readonly string[]): string => [base, ...parts.map(encodeURIComponent)].join("/");
+export const to = (...segments: readonly string[]): string => [base, ...segments.map(encodeURIComponent)].join("/");
 
 /** Whether this page was reached by going back: then it is restored as it was left. */
 export let cameBack = false;

@@ -61,16 +61,16 @@ const isUpper = (letter: string): boolean => letter !== letter.toLowerCase();
 
 /** Separates the texts of rounds, which a run's output concatenates: "One moment.Order A-17 …". */
 function apart(text: string): string {
-  let parts = "";
+  let words = "";
   let from = 0;
   for (let at = 1; at < text.length - 1; at += 1) {
     const [before = "", sign = "", after = "", next = ""] = [text[at - 1], text[at], text[at + 1], text[at + 2]];
     if (!".!?:…".includes(sign) || !isLower(before) || !isUpper(after)) continue;
     if (!isLower(next) && next !== " ") continue;
-    parts += `${text.slice(from, at + 1)} `;
+    words += `${text.slice(from, at + 1)} `;
     from = at + 1;
   }
-  return parts + text.slice(from);
+  return words + text.slice(from);
 }
 
 /** Shortens a run's id in the middle, since ids differ at their ends. */

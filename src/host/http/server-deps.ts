@@ -11,11 +11,11 @@ import type { KeyHolder } from "../access/key-holder.ts";
 import type { Refusals } from "../access/refusals.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { SharedTelemetry } from "../processes/siblings.ts";
-import type { ReadyParts } from "./readyz.ts";
+import type { ReadyDeps } from "./readyz.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 /** What a server is built from. */
-export interface ServerParts extends ReadyParts {
+export interface ServerDeps extends ReadyDeps {
   readonly settings: ServerSettings;
   readonly limits: ServiceLimits;
   readonly runs: Runs;

@@ -9,14 +9,14 @@ export interface Outgoing {
 
 /** A logical message of any size. */
 export interface Write extends Outgoing {
-  /** Only the first part is fenced: the parts are stored atomically. */
+  /** Only the first fragment is fenced: the fragments are stored atomically. */
   readonly fence?: string;
 }
 
-/** Protocol line, `NATS/1.0`, the batch headers and the part's own; a server counts headers as payload. */
+/** Protocol line, `NATS/1.0`, the batch headers and the fragment's own; a server counts headers as payload. */
 const overhead = 512;
 
-/** Splits a write at `maxPayload`: one message, or parts to be stored as one batch. */
+/** Splits a write at `maxPayload`: one message, or fragments to be stored as one batch. */
 export function cut({ subject, fence = "", headers, data }: Write, maxPayload: number): Outgoing[] {
   const room = Math.max(1, maxPayload - overhead - fence.length - headers.length);
   if (data.length <= room) return [{ subject, headers: fence + headers, data }];
@@ -28,22 +28,22 @@ export function cut({ subject, fence = "", headers, data }: Write, maxPayload: n
   }));
 }
 
-/** Reassembles parts, which are adjacent under their subject. */
+/** Reassembles fragments, which are adjacent under their subject. */
 export class Joiner {
-  #parts: Stored[] = [];
+  #fragments: Stored[] = [];
 
-  /** The complete message, once its last part is there. */
+  /** The complete message, once its last fragment is there. */
   take(message: Stored): Stored | undefined {
     const place = message.header("P");
     if (place === undefined) return message;
     const [number, count] = place.split("/").map(Number);
-    if (number === 1) this.#parts = [];
-    this.#parts.push(message);
-    if (number !== count || this.#parts.length !== count) return undefined;
-    const data = Buffer.concat(this.#parts.map((part) => part.data));
-    this.#parts = [];
+    if (number === 1) this.#fragments = [];
+    this.#fragments.push(message);
+    if (number !== count || this.#fragments.length !== count) return undefined;
+    const data = Buffer.concat(this.#fragments.map((fragment) => fragment.data));
+    this.#fragments = [];
     return { ...message, data };
   }
 }
 
-export const isPart = (message: Stored): boolean => message.header("P") !== undefined;
+export const isFragment = (message: Stored): boolean => message.header("P") !== undefined;
