@@ -272,7 +272,7 @@ describe("vendor fields that are too large", () => {
     const log = { ...silentLog, warn: (_: string, facts?: object) => void logged.push(facts) };
     const cap = { size: 0 } as OutputCap;
     const fields = { small: 1, large: "x".repeat(answerLimits.size), other: [2] };
-    const kept = storable({ wire: "w", fields }, cap, { run: "r", parts: { log } } as never);
+    const kept = storable({ wire: "w", fields }, cap, { run: "r", deps: { log } } as never);
     expect(kept).to.deep.equal({ wire: "w", fields: { small: 1, other: [2] }, omitted: ["large"] });
     expect(logged).to.deep.equal([{ run: "r", fields: ["large"] }]);
     expect(cap.size).to.be.within(1, 1_000);
