@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Scope } from "../core/ports/scopes.ts";
+import { retryAfter } from "../serve/http-error.ts";
 import type { KeyHolder } from "./access/key-holder.ts";
 import { fetchFrom } from "./http/bridge.ts";
 import { buildServer } from "./http/server.ts";
@@ -38,14 +39,13 @@ export class MountedService {
 
   async fetch(request: Request, prefix: string): Promise<Response> {
     const path = pathBelow(request.url.slice(new URL(request.url).origin.length) || "/", prefix);
-    if (path === undefined) return Response.json(noRoute(prefix).toJSON(), { status: 404 });
+    if (path === undefined) return refused(noRoute(prefix));
     try {
       const app = await this.#ready();
       return await fetchFrom(app.server, request, path);
     } catch (thrown) {
       if (request.signal.aborted) throw thrown;
-      const error = wrap(op, thrown);
-      return Response.json(error.toJSON(), { status: error.status });
+      return refused(wrap(op, thrown));
     }
   }
 
@@ -54,7 +54,8 @@ export class MountedService {
     const refuse = (error: VenturiError) => {
       this.#host.log.error("a mounted request failed", { error: String(error) });
       if (response.headersSent) return void response.destroy();
-      response.writeHead(error.status, { "content-type": "application/json" }).end(JSON.stringify(error));
+      response.writeHead(error.status, { "content-type": "application/json", ...retryAfter(error) });
+      response.end(JSON.stringify({ error }));
     };
     if (path === undefined) return refuse(noRoute(prefix));
     if (isRead(request)) {
@@ -99,6 +100,10 @@ export class MountedService {
     return app;
   }
 }
+
+/** As the service's own routes refuse. */
+const refused = (error: VenturiError): Response =>
+  Response.json({ error }, { status: error.status, headers: retryAfter(error) });
 
 /** The path a route sees; undefined when the request is not below the prefix. */
 function pathBelow(url: string, prefix: string): string | undefined {

@@ -35,6 +35,11 @@ describe("a condition on a tool's arguments", () => {
       expect(refused(when), when).to.include("can never hold");
   });
 
+  it("is accepted for what a schema elsewhere may allow: a reference out of the document is not looked up in it", () => {
+    const parameters = { $ref: "./properties/body", properties: { body: { type: "string" } } };
+    expect(refused("args.price > 1", { name: "pay", parameters })).to.equal("");
+  });
+
   it("is accepted for arguments that may exist", () => {
     for (const when of [
       "has(args.body.price) && args.body.price > 100",

@@ -92,7 +92,9 @@ describe("the service mounted in another program", () => {
     await done.text();
     const { runs } = await venturi.runs.list({});
     expect([runs[0]?.tenant, runs[0]?.request.metadata]).to.deep.equal(["ada", { from: "web" }]);
-    expect((await venturi.at("/ai").fetch(new Request("http://a.example/v1/agents"))).status).to.equal(404);
+    const elsewhere = await venturi.at("/ai").fetch(new Request("http://a.example/v1/agents"));
+    expect(elsewhere.status).to.equal(404);
+    expect(await elsewhere.json()).to.have.nested.property("error.code", "not_found");
     expect((await venturi.at("/ai").fetch(new Request("http://a.example/ai/v1/agents"))).status).to.equal(200);
   });
 
@@ -104,7 +106,9 @@ describe("the service mounted in another program", () => {
     await new Promise((resolve) => server?.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
     const answer = await fetch(`http://127.0.0.1:${port}/v1/runs`, { method: "POST", body: "{}" });
-    expect([answer.status, await answer.text()][1]).to.contain("before anything that parses bodies");
+    const { error } = (await answer.json()) as { error: { code: string; err: string } };
+    expect([answer.status, error.code]).to.deep.equal([500, "internal"]);
+    expect(error.err).to.contain("before anything that parses bodies");
   });
 
   it("responses resume after Last-Event-ID, and a failed text breaks off instead of looking whole", async () => {
