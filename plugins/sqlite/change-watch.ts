@@ -17,8 +17,9 @@ export class ChangeWatch {
     this.#signal = this.#last(sql.lastSignal);
   }
 
+  /** Its reader may have read before this: the first look names every run. */
   watchEvents(events: "watch" | "ignore"): void {
-    this.#record = events === "watch" ? this.#last(sql.lastRecord) : undefined;
+    this.#record = events === "watch" ? Number.POSITIVE_INFINITY : undefined;
   }
 
   look(): Changes {

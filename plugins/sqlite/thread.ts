@@ -51,6 +51,7 @@ export function serve(port: MessagePort, options: ThreadData): void {
     if (!open) {
       open = connect(options, (versions) => port.postMessage({ migrated: versions } satisfies Reply));
       if (watchesEvents) open.store.watchEvents("watch");
+      version = undefined; // Others may have written in between.
       if (options.role === "all") watching.open(options.file);
     }
     return open.store;
@@ -81,6 +82,7 @@ export function serve(port: MessagePort, options: ThreadData): void {
       if (!reads.has(request.operation)) identity.check();
       const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // The sender is typed by `Operations`.
       const value = method.apply(target, [...request.args]);
+      if (request.operation === "watchEvents" && watchesEvents) look("first");
       identity.learn();
       return { id: request.id, value };
     } catch (thrown) {
@@ -90,11 +92,11 @@ export function serve(port: MessagePort, options: ThreadData): void {
       return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
     }
   };
-  const watching = new WalWatch(options.watch, () => {
+  const look = (first?: "first"): boolean => {
     if (!open) return false;
     try {
       const seen = open.version.get()?.data_version;
-      if (seen === version) return false;
+      if (seen === version && first === undefined) return false;
       version = seen;
       const changed = open.store.changes();
       const { work, signals, events } = changed;
@@ -105,7 +107,8 @@ export function serve(port: MessagePort, options: ThreadData): void {
       // A lost wake-up costs its reader a second; the next request reports the error.
     }
     return true;
-  });
+  };
+  const watching = new WalWatch(options.watch, look);
 
   port.on("message", (request: Request) => {
     const reply = answer(request);
