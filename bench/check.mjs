@@ -127,8 +127,8 @@ function* service() {
 /** 1000 runs of 50 events a second each: how late an event is with a PostgreSQL server on the same machine. */
 function* postgres() {
   const { sqlite, postgres } = bench("journal.mjs", "--engine", "sqlite", "--engine", "postgres", "--seconds", "8");
-  yield ["1000 runs × 50/s, PostgreSQL: p99 against SQLite's", "×", postgres.p99 / sqlite.p99];
-  yield ["1000 runs × 50/s, PostgreSQL: p99", "ms", postgres.p99, 30];
+  yield ["PostgreSQL, 1000 × 50/s: p99 against SQLite's", "×", postgres.p99 / sqlite.p99];
+  yield ["PostgreSQL, 1000 × 50/s: p99", "ms", postgres.p99, 30];
 }
 
 /** A minute of 1000 streams whose runs take 4 s each: what the second half adds. `soak.mjs --minutes 30` is the real thing. */
@@ -137,12 +137,7 @@ function* soak() {
   const { samples } = bench("soak.mjs", "--minutes", "1", "--sample", "5", "--chunks", "20", ...flags);
   const most = (some) => Math.max(...some.map(({ rss }) => rss));
   const half = samples.length / 2;
-  yield [
-    "soak: memory of the second half against the first",
-    "×",
-    most(samples.slice(half)) / most(samples.slice(0, half)),
-    1,
-  ];
+  yield ["soak: memory, second half against first", "×", most(samples.slice(half)) / most(samples.slice(0, half)), 1];
   yield ["soak: memory", "MB", most(samples), 350];
 }
 
