@@ -40,6 +40,11 @@ const none = (): Sum => ({
 /** Histories that are run between two words of progress, and by a process at a time. */
 const atOnce = 250;
 const mostFailed = 10;
+/**
+ * Histories between two collections of what is young. Right after a history nearly nothing of it is alive; in the middle of one some MB are,
+ * which are copied, kept as old and marked later. All of that was a quarter of the CPU time.
+ */
+const collectEvery = 4;
 
 /** Runs the histories of a batch, in this process or in several, and tells each time what there is in sum. */
 export async function runBatch(batch: Batch, told: (total: Total, news: Sum) => void): Promise<Total> {
@@ -93,6 +98,7 @@ export async function runPart({ from, seeds, store, twice, stopAtFirst }: Batch)
     const hash = twice ? one.hash() : "";
     if (twice && (await history(Decisions.seeded(seed), { trace: true, store })).hash() !== hash)
       sum.unequal.push(seed);
+    if (sum.histories % collectEvery === 0) globalThis.gc?.({ type: "minor" });
     if (sum.failed.length >= (stopAtFirst ? 1 : mostFailed)) break;
   }
   const { user, system } = process.cpuUsage(cpu);

@@ -1,22 +1,22 @@
-import { RunEvent } from "../../src/core/run/events.ts";
+import { type EventType, RunEvent } from "../../src/core/run/events.ts";
 
 /** What the histories reached: a fault or situation that stays at 0 was never tried. */
 export class Coverage {
   readonly counts = new Map<string, number>();
-  #last = "nothing";
+  #last: readonly { readonly type: string }[] = [{ type: "nothing" }];
 
   count(what: string, times = 1): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + times);
   }
 
-  /** The last event stored by any run: what the next fault meets. */
-  event(type: string): void {
-    this.#last = type;
+  /** What was stored together last, by any run: what the next fault meets. */
+  stored(events: readonly RunEvent[]): void {
+    if (events.length > 0) this.#last = events;
   }
 
   fault(fate: string, method: string): void {
     this.count(`${method} ${fate}`);
-    this.count(pairOf(fate, this.#last));
+    for (const type of new Set(this.#last.map((event) => event.type))) this.count(pairOf(fate, type));
   }
 
   add(counts: Iterable<readonly [string, number]>): void {
@@ -25,8 +25,11 @@ export class Coverage {
 
   /** What a long batch has to reach and this one did not: situations, and pairs of a fault and the event before it. */
   unreached(): { readonly situations: readonly string[]; readonly pairs: readonly string[]; readonly of: number } {
-    const pairs = RunEvent.options.flatMap(({ shape }) => faults.map((fault) => pairOf(fault, shape.type.value)));
     const isMissing = (what: string) => !this.counts.has(what);
+    const pairs = RunEvent.options.flatMap(({ shape: { type } }) => {
+      const all = faults.map((fault) => pairOf(fault, type.value));
+      return type.value in absent && all.every(isMissing) ? [] : all;
+    });
     return { situations: wanted.filter(isMissing), pairs: pairs.filter(isMissing), of: pairs.length };
   }
 }
@@ -34,6 +37,15 @@ export class Coverage {
 const pairOf = (fault: string, event: string): string => `${fault} × ${event}`;
 
 const faults = ["refused", "lost", "late", "twice", "crash"] as const;
+
+/** Events that no history has, and why. */
+export const absent: Readonly<Partial<Record<EventType, string>>> = {
+  "provider.activity": "no model here does anything of its vendor's own",
+  "tool.output": "no tool here tells anything before its result",
+  "agent.changed": "no agent here hands its run over",
+  "budget.warned":
+    "a generation sets aside more than a fifth of any budget here, which is used up before it is nearly so",
+};
 
 /** Situations that a nightly run has to reach. */
 const wanted = [

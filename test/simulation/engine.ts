@@ -224,6 +224,7 @@ export class Engine {
       if (this.#owners.isLater(run, epoch, first))
         this.world.violated(`${run}: event ${first} was written by epoch ${epoch}, which is fenced`);
       this.#keep(run, item.events);
+      this.coverage.stored(item.events);
       for (const event of item.events) this.spending.stored(event);
       if (item.state === "waiting") this.coverage.count("park");
       if (item.state === "ready") this.released.add(run);
@@ -248,7 +249,6 @@ export class Engine {
       if (this.profile.apart) encoded.push(JSON.stringify(event));
       if (this.world.trace !== undefined) this.world.note(`store: ${run} ${event.seq} ${event.type}`);
       for (const observe of this.onStored) observe(event);
-      this.coverage.event(event.type);
       if (isAnswered(event)) this.#said.resolved(run, event.call);
     }
     this.events.set(run, stored);

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { runBatch, servePartsOfBatch, type Total } from "./batch.ts";
+import { absent } from "./coverage.ts";
 import { Decisions } from "./decisions.ts";
 import { trapEscapes } from "./escapes.ts";
 import type { History } from "./history.ts";
@@ -94,6 +95,7 @@ function tellUnreached({ coverage }: Total): void {
   if (situations.length > 0) process.stdout.write(`never reached: ${situations.join(", ")}\n`);
   process.stdout.write(`${of - pairs.length} of ${of} pairs of fault × event reached\n`);
   if (pairs.length > 0) process.stdout.write(`never reached: ${pairs.join(", ")}\n`);
+  for (const [type, why] of Object.entries(absent)) process.stdout.write(`cannot be reached: ${type}: ${why}\n`);
 }
 
 /** The first failure as a story one can read, and a log that repeats it when seeds mean something else. */
