@@ -84,6 +84,7 @@ export async function runPart({ from, seeds, store, twice, stopAtFirst }: Batch)
   const { history } = await import("./history.ts");
   const sum = none();
   const coverage = new Coverage();
+  const hashes = new Map<number, string>();
   const cpu = process.cpuUsage();
   for (let seed = from; seed < from + seeds; seed++) {
     const one: History = await history(Decisions.seeded(seed), { trace: twice, store });
@@ -95,12 +96,13 @@ export async function runPart({ from, seeds, store, twice, stopAtFirst }: Batch)
     const [violation] = one.violations;
     if (violation !== undefined) sum.failed.push({ seed, violation });
     // At once: processes of a history that is over may still stop.
-    const hash = twice ? one.hash() : "";
-    if (twice && (await history(Decisions.seeded(seed), { trace: true, store })).hash() !== hash)
-      sum.unequal.push(seed);
+    if (twice) hashes.set(seed, one.hash());
     if (sum.histories % collectEvery === 0) globalThis.gc?.({ type: "minor" });
     if (sum.failed.length >= (stopAtFirst ? 1 : mostFailed)) break;
   }
+  // After all others: what the product keeps past a history would show.
+  for (const [seed, hash] of hashes)
+    if ((await history(Decisions.seeded(seed), { trace: true, store })).hash() !== hash) sum.unequal.push(seed);
   const { user, system } = process.cpuUsage(cpu);
   sum.cpuMs = (user + system) / 1_000;
   sum.counts = [...coverage.counts];
