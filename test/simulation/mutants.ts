@@ -227,7 +227,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "a resumed run starts from nothing": {
     file: "src/agent/run/run-context.js",
-    from: "RunState.of(parts.history)",
+    from: "RunState.of(deps.history)",
     to: "new RunState()",
   },
   "SQLite does not wait for the disk": {
