@@ -42,7 +42,7 @@ const atOnce = 250;
 const mostFailed = 10;
 /**
  * Histories between two collections of what is young. Right after a history nearly nothing of it is alive; in the middle of one some MB are,
- * which are copied, kept as old and marked later. All of that was a quarter of the CPU time.
+ * which are copied, kept as old and marked later.
  */
 const collectEvery = 4;
 
