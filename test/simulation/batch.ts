@@ -40,11 +40,6 @@ const none = (): Sum => ({
 /** Histories that are run between two words of progress, and by a process at a time. */
 const atOnce = 250;
 const mostFailed = 10;
-/**
- * Histories between two collections of what is young. Right after a history nearly nothing of it is alive; in the middle of one some MB are,
- * which are copied, kept as old and marked later.
- */
-const collectEvery = 4;
 
 /** Runs the histories of a batch, in this process or in several, and tells each time what there is in sum. */
 export async function runBatch(batch: Batch, told: (total: Total, news: Sum) => void): Promise<Total> {
@@ -97,7 +92,6 @@ export async function runPart({ from, seeds, store, twice, stopAtFirst }: Batch)
     if (violation !== undefined) sum.failed.push({ seed, violation });
     // At once: processes of a history that is over may still stop.
     if (twice) hashes.set(seed, one.hash());
-    if (sum.histories % collectEvery === 0) globalThis.gc?.({ type: "minor" });
     if (sum.failed.length >= (stopAtFirst ? 1 : mostFailed)) break;
   }
   // After all others: what the product keeps past a history would show.

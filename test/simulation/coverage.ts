@@ -43,8 +43,6 @@ export const absent: Readonly<Partial<Record<EventType, string>>> = {
   "provider.activity": "no model here does anything of its vendor's own",
   "tool.output": "no tool here tells anything before its result",
   "agent.changed": "no agent here hands its run over",
-  "budget.warned":
-    "a generation sets aside more than a fifth of any budget here, which is used up before it is nearly so",
 };
 
 /** Situations that a nightly run has to reach. */

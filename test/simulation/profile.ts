@@ -139,7 +139,7 @@ export function profileOf(decisions: Decisions): Profile {
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),
     watched,
-    budget: decisions.chance(0.2) ? decisions.between(8, 400) : 0,
+    budget: decisions.chance(0.2) ? 5 * decisions.between(8, 400) : 0,
     schedule,
     // It reads the feed too: two readers that come at different times share what is known.
     webhook: decisions.chance(watched ? 0.5 : 0.08),

@@ -21,7 +21,11 @@ const needs: Partial<Record<Cause, (profile: Profile) => boolean>> = {
   ...each(["request_refused"], ({ contextTokens }) => contextTokens > 0),
   ...each(["refused"], ({ refuses }) => refuses > 0),
   ...each(["denied"], ({ denies, ignores, guarded }) => denies > 0 || ignores > 0 || guarded !== "none"),
-  ...each(["unanswered"], ({ ignores, forks, answer }) => ignores > 0 || forks > 0 || answer > 10_000),
+  // A process whose clock is far ahead takes a question for unanswered earlier.
+  ...each(
+    ["unanswered"],
+    ({ ignores, forks, answer, skew }) => ignores > 0 || forks > 0 || answer > 10_000 || skew > 10_000,
+  ),
   ...each(["bad_arguments"], ({ guarded, reloads }) => guarded !== "none" || reloads),
 };
 
