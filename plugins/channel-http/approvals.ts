@@ -27,7 +27,7 @@ async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>
     ...(agent === undefined ? {} : { agent }),
     ...(cursor === undefined ? {} : { cursor }),
   };
-  const page = await runs.list({ ...query, limit });
+  const page = await runs.list({ ...query, limit, mayLag: true });
   const found: Entry[] = [];
   let read = 0;
   let bytes = 0;
@@ -40,7 +40,7 @@ async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>
     found.push(...questions);
     read += 1;
   }
-  const { cursor: next } = read === page.runs.length ? page : await runs.list({ ...query, limit: read });
+  const { cursor: next } = read === page.runs.length ? page : await runs.list({ ...query, limit: read, mayLag: true });
   return { entries: once(found), cursor: next };
 }
 

@@ -22,7 +22,7 @@ export async function sessionPage(runs: Runs, query: ListQuery & { limit: number
   for (let scanned = 0; scanned < mostScanned; scanned += scan) {
     // Smaller steps near the end of the page: its cursor must be the last row examined.
     const size = Math.min(scan, limit - rows.length);
-    const page = await runs.list({ ...filter, limit: size, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await runs.list({ ...filter, limit: size, mayLag: true, ...(cursor === undefined ? {} : { cursor }) });
     for (const row of page.runs) {
       const { session, tenant } = row;
       // Two tenants may use the same name.

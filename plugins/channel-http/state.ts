@@ -75,7 +75,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     return { ...overview(row), ...(await endingOf(runs, row)), ...(pending.length === 0 ? {} : { pending }) };
   });
   server.get("/v1/runs", { schema: schemas.list }, async (request) => {
-    const page = await host.runsFor(request).list(queryOf(request.query));
+    const page = await host.runsFor(request).list({ ...queryOf(request.query), mayLag: true });
     return { runs: page.runs.map(overview), cursor: page.cursor };
   });
   server.get("/v1/totals", { schema: schemas.totals }, async (request) => {

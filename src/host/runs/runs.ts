@@ -182,8 +182,9 @@ export class HostRuns implements Runs {
   }
 
   async list(query: RunsQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
-    // A session is listed to continue it, so the list must include its last run.
-    const page = await listRuns(this.#deps.journal, { ...query, mayLag: query.session === undefined });
+    // Only a list that is shown may lag: a decision, like the next turn of a session, would miss the run that has just begun.
+    const mayLag = query.mayLag === true && query.session === undefined;
+    const page = await listRuns(this.#deps.journal, { ...query, mayLag });
     return { ...page, runs: page.runs.map((row) => this.#marked(row)) };
   }
 
