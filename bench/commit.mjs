@@ -65,8 +65,8 @@ async function sqlite() {
         port1.postMessage(columns);
         return receiveMessageOnPort(port2).message;
       });
-      const { fenced } = parts("write", () => store.append(crossed));
-      if (fenced.length > 0) throw new Error("fenced");
+      const done = parts("write", () => store.append(crossed));
+      if (done?.fenced.length > 0) throw new Error("fenced");
     },
   });
   database.close();
