@@ -82,8 +82,8 @@ export function serve(port: MessagePort, options: ThreadData): void {
       if (!reads.has(request.operation)) identity.check();
       const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // The sender is typed by `Operations`.
       const value = method.apply(target, [...request.args]);
-      if (request.operation === "watchEvents" && watchesEvents) look("first");
       identity.learn();
+      if (request.operation === "watchEvents" && watchesEvents) look("first"); // Last: it may close the connection.
       return { id: request.id, value };
     } catch (thrown) {
       // A connection that has seen a corrupt file is unusable even after the file is repaired.

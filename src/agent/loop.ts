@@ -162,7 +162,7 @@ export class Loop {
       if (!paused) await this.#run.step({ type: "run.continued", ...said });
       else await this.#run.step({ type: "run.paused", ...said, ...(reason === undefined ? {} : { reason }) });
     }
-    // So does a cancel.
+    // A cancel that arrived meanwhile counts as seen too.
     this.#run.throwIfAborted();
     if (state.paused) this.#parking.parkPaused();
     // Released instead of parked: no worker claims a run of a paused agent, so resuming the agent need not list its runs.
