@@ -13,14 +13,14 @@ const bytes: Readonly<Record<string, number>> = {
 
 /** A duration such as `250ms`, `30s`, `5m`, `2h`, `7d`, or a number of milliseconds; parsed to milliseconds. */
 export const Duration = quantity(
-  /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/,
+  /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/,
   milliseconds,
   'a duration such as "250ms", "30s" or "5m"',
 );
 
 /** A size such as `512B`, `64KiB`, `4MiB`, `1GB`, or a number of bytes; parsed to bytes. */
 export const Size = quantity(
-  /^(\d+(?:\.\d+)?)(B|kB|MB|GB|KiB|MiB|GiB)$/,
+  /^(\d+(?:\.\d+)?)(B|kB|MB|GB|KiB|MiB|GiB)?$/,
   bytes,
   'a size such as "512B", "64KiB" or "4MiB"',
 );
@@ -29,7 +29,8 @@ function quantity(pattern: RegExp, units: Readonly<Record<string, number>>, what
   const error = `expected ${what}`;
   const parse = (text: string): number => {
     const [, amount, unit] = pattern.exec(text) ?? [];
-    return Math.round(Number(amount) * (units[unit ?? ""] ?? Number.NaN));
+    // A bare number as text, as `--set` and `${env:…}` give it, means what the number does.
+    return Math.round(Number(amount) * (unit === undefined ? 1 : (units[unit] ?? Number.NaN)));
   };
   return z
     .union([z.number().nonnegative({ error }), z.string().regex(pattern, { error })], { error })

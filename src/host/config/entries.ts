@@ -34,10 +34,16 @@ export interface EntryRequest<K extends PluginKind> {
 export async function readEntry<K extends PluginKind>(
   request: EntryRequest<K>,
 ): Promise<(PluginEntry & Common<K>) | undefined> {
+  // Of this entry alone: others are read meanwhile, and their problems must not make this one invalid.
+  const problems: Problem[] = [];
+  const entry = await readOne({ ...request, problems });
+  request.problems.push(...problems);
+  return problems.length === 0 ? entry : undefined;
+}
+
+async function readOne<K extends PluginKind>(request: EntryRequest<K>): Promise<(PluginEntry & Common<K>) | undefined> {
   const { kind, path, root, problems } = request;
-  const node = find(root, path);
-  if (node === undefined) return undefined;
-  const before = problems.length;
+  if (find(root, path) === undefined) return undefined;
   const schema: z.ZodType = entryKeys[kind];
   const common = check({ schema, root, path, problems }) as Common<K> | undefined; // Parsed with the kind's schema.
   if (common === undefined || !common.enabled) return undefined;
@@ -49,7 +55,6 @@ export async function readEntry<K extends PluginKind>(
     value: (each) => withoutKeys(each, (key) => commonKeys.includes(key) && !ownKeys.has(key)),
     also: commonKeys,
   });
-  if (problems.length > before) return undefined;
   return { ...common, name: String(path.at(-1)), type: loaded.plugin.name, options, loaded };
 }
 

@@ -100,6 +100,17 @@ agents:
     expect(memory).to.match(/not a valid JSON Schema: .*"type" must be one of/);
   });
 
+  it("an entry that is wrong keeps no other from being checked, though its plugin is loaded earlier", async () => {
+    const text = `${preamble}tools:
+  first: { type: recall, store: mor }
+  loaded: { type: sample-tool, gretting: hi }
+  second: { type: recall, store: mor }
+`;
+    const found = await lines({ "venturi.yaml": text });
+    const places = found.map((line) => line.split(" ")[1]);
+    expect(places).to.have.members(["tools.first.store:", "tools.loaded.gretting:", "tools.second.store:"]);
+  });
+
   it("memories are checked where they are named: by agents, by tools, and their models", async () => {
     const text = `${preamble}providers: { p: { type: sample-provider } }
 memories:
@@ -346,6 +357,13 @@ agents: { one: { model: main } }
       expect(config.limits).to.include({ body: 2 * 2 ** 20, activeRuns: 7 });
       expect(config.providers.p?.options).to.include({ apiKey: "123" });
       expect(config.server.hosts).to.deep.equal(["a.example", "b.example"]);
+    });
+
+    it("a number without its unit means what it means in YAML", async () => {
+      const yaml = await load({ "a.yaml": `${preamble}server: { wedged: 0 }\nlimits: { body: 4096, drain: 1500 }` });
+      const set = await load({ "a.yaml": preamble }, ["server.wedged=0", "limits.body=4096", "limits.drain=1500"]);
+      expect(set.limits).to.deep.equal(yaml.limits);
+      expect([set.server.wedged, set.limits.drain]).to.deep.equal([0, 1_500]);
     });
 
     it("takes a dot within a key as \\.", async () => {
