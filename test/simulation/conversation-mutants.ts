@@ -2,6 +2,26 @@ import type { Mutant } from "./mutants.ts";
 
 /** Planted into what models are asked and told, what is remembered, and what tenants share. */
 export const conversationMutants: Readonly<Record<string, Mutant>> = {
+  "a fragment goes to the call that was written last": {
+    file: "plugins/openai/tool-calls.js",
+    from: "const call = this.#byKey.get(fragment.key);",
+    to: "const call = fragment.name === undefined ? this.#last : this.#byKey.get(fragment.key);",
+  },
+  "Anthropic's stream may end anywhere": {
+    file: "plugins/anthropic/decoder.js",
+    from: 'this.#fail("the stream ended before message_stop; what arrived is incomplete", out);',
+    to: 'out.push({ type: "done", finish: "stop" });',
+  },
+  "a line that two reads have is taken without its beginning": {
+    file: "src/provider/frames/held-bytes.js",
+    from: 'const text = this.#room.toString("utf8", 0, this.length);',
+    to: 'const text = this.#room.toString("utf8", this.length - bytes.length, this.length);',
+  },
+  "Gemini is not told what its last call gave": {
+    file: "plugins/gemini/contents.js",
+    from: 'if (part.type === "tool_result")',
+    to: 'if (part.type === "tool_result" && part !== message.parts.at(-1))',
+  },
   "a summary is used before it is stored": {
     file: "src/agent/model/conversation.js",
     from: 'await run.step({ type: "context.compacted", dropped, range, ...made });',

@@ -1,4 +1,5 @@
 import { type EventType, RunEvent } from "../../src/core/run/events.ts";
+import { wireNames } from "./wire-names.ts";
 
 /** What the histories reached: a fault or situation that stays at 0 was never tried. */
 export class Coverage {
@@ -40,7 +41,6 @@ const faults = ["refused", "lost", "late", "twice", "crash"] as const;
 
 /** Events that no history has, and why. */
 export const absent: Readonly<Partial<Record<EventType, string>>> = {
-  "provider.activity": "no model here does anything of its vendor's own",
   "tool.output": "no tool here tells anything before its result",
   "agent.changed": "no agent here hands its run over",
 };
@@ -63,4 +63,5 @@ const wanted = [
   ...["tools found", "why: refused", "skill changed under a run"],
   ...["started again by key", "start repeated after the removal"],
   ...["append lost", "append late", "append twice", "append refused", "claim lost", "enqueue lost", "signal lost"],
-] as const;
+  ...wireNames.map((name) => `wire: ${name}`),
+];

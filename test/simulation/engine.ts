@@ -239,6 +239,7 @@ export class Engine {
   #keep(run: string, events: readonly RunEvent[]): void {
     const stored = this.events.get(run) ?? [];
     const encoded = this.#encoded.get(run) ?? [];
+    this.events.set(run, stored);
     for (const event of events) {
       if (event.seq !== stored.length + 1) this.world.violated(`${run}: event ${event.seq} follows ${stored.length}`);
       if (this.endedAt.has(run)) this.world.violated(`${run}: ${event.type} after its end`);
@@ -251,7 +252,6 @@ export class Engine {
       for (const observe of this.onStored) observe(event);
       if (isAnswered(event)) this.#said.resolved(run, event.call);
     }
-    this.events.set(run, stored);
     if (this.profile.apart) this.#encoded.set(run, encoded);
   }
 

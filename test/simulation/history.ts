@@ -62,6 +62,7 @@ export async function history(
   const servers = () => slots.filter((server): server is Server => server !== undefined && !server.life.dead);
   const rollout = new Rollout(engine, servers);
   world.note(`profile ${JSON.stringify(profile)}`);
+  if (profile.wire !== undefined) coverage.count(`wire: ${profile.wire}`);
 
   const waiting: (() => void)[] = [];
   const booted = () => new Promise<void>((resolve) => waiting.push(resolve));

@@ -9,6 +9,8 @@ import { used } from "./money.ts";
 import type { Profile } from "./profile.ts";
 import { markOf, type Requests } from "./requests.ts";
 import { proofOf, refusal } from "./thoughts.ts";
+import { type WireName, wireNames } from "./wire-names.ts";
+import { WireAnswer } from "./wires.ts";
 import type { Life, World } from "./world.ts";
 
 interface Parts {
@@ -32,6 +34,7 @@ const mostRounds = 2;
 /** A model that streams text and calls in any interleaving, late, and sometimes not to the end. */
 export function modelOf({ world, life, profile, ledger, requests, number, isCalm }: Parts, name = "p0"): Provider {
   const { decisions } = world;
+  const wire = wireOf(profile.wire, name);
   return {
     capabilities: { streaming: true, tools: true, vision: false, reasoning: profile.reasons },
     async *stream(request, context) {
@@ -45,7 +48,10 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
   };
 
   /** Without tools there is nothing to call: summaries, and the agent of schedules. */
-  async function* answer({ tools }: GenerationRequest, { signal, round }: GenerationContext) {
+  async function* answer(request: GenerationRequest, { signal, round, run }: GenerationContext) {
+    const { tools } = request;
+    const bytes = wire === undefined ? undefined : new WireAnswer(wire, decisions, requests.answers);
+    bytes?.checkAsked(request, (what) => world.violated(`${run}: ${what}`));
     const rounds = round - 1;
     const wanted = profile.defers ? 1 : 0;
     const wantsCalls =
@@ -54,20 +60,27 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
     const calls = wantsCalls
       ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index, offered))
       : [];
-    const refuses = !isCalm() && calls.length === 0 && decisions.chance(profile.refuses);
+    const mayRefuse = !isCalm() && calls.length === 0 && bytes?.mayRefuse !== false;
+    const refuses = mayRefuse && decisions.chance(profile.refuses);
     const steps = [...thoughtsOf(rounds), ...interleaved([textOf(rounds, refuses), ...calls])];
-    for (const delta of [...steps, undefined]) {
+    const finish = refuses ? ("refusal" as const) : calls.length === 0 ? ("stop" as const) : ("tool_calls" as const);
+    const end: Delta[] = [
+      { type: "usage", usage: used },
+      { type: "done", finish },
+    ];
+    const reads =
+      bytes?.reads(steps, finish, { id: world.uuid(), model: name }) ??
+      [...steps.map((delta) => [delta]), end].map((deltas) => () => deltas);
+    for (const read of reads) {
       if (decisions.chance(0.7)) await world.io(life, "model", decisions.below(400));
       signal.throwIfAborted();
-      if (!isCalm() && decisions.chance(profile.providerFails))
+      const fails = !isCalm() && decisions.chance(profile.providerFails);
+      if (fails && (bytes === undefined || decisions.chance(0.5)))
         throw new VenturiError("provider.stream", decisions.pick(failures), "planted");
-      if (delta !== undefined) yield [delta];
+      const deltas = (fails && bytes?.fail()) || read();
+      if (deltas.length > 0) yield deltas;
+      if (bytes?.over) return;
     }
-    const finish = refuses ? ("refusal" as const) : calls.length === 0 ? ("stop" as const) : ("tool_calls" as const);
-    yield [
-      { type: "usage" as const, usage: used },
-      { type: "done" as const, finish },
-    ];
   }
 
   function textOf(round: number, refuses: boolean): Delta[] {
@@ -108,7 +121,7 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
     }
     const note = profile.guarded !== "none" && decisions.chance(0.2) ? forbidden : undefined;
     const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name, note);
-    if (name !== "now" && decisions.chance(0.1)) return placeholder(index, { id, name, text });
+    if (name !== "now" && wire === undefined && decisions.chance(0.1)) return placeholder(index, { id, name, text });
     return [
       { type: "tool_call", index, id, name },
       ...pieces(text).map((piece): Delta => ({ type: "tool_call", index, arguments: piece })),
@@ -142,6 +155,12 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
       if (delta !== undefined) merged.push(delta);
     }
   }
+}
+
+/** Of two models each has its own. */
+function wireOf(first: WireName | undefined, model: string): WireName | undefined {
+  if (first === undefined) return undefined;
+  return wireNames[(wireNames.indexOf(first) + Number(model.slice(1))) % wireNames.length];
 }
 
 /** Tools whose true effects the ledger counts: an effect happens at a step of its own, between the request and the answer. */

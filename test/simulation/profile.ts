@@ -1,5 +1,6 @@
 import { choices, type Routing } from "../../src/agent/run/definition.ts";
 import type { Decisions } from "./decisions.ts";
+import { type WireName, wireNames } from "./wire-names.ts";
 
 /** What may happen in a history, and how often. Most histories leave most faults out (swarm testing). */
 export interface Profile {
@@ -85,6 +86,8 @@ export interface Profile {
   readonly defers: boolean;
   /** The agent has a skill, of which each configuration has another edition. */
   readonly skilled: boolean;
+  /** Models answer in the bytes of this wire; undefined: in deltas, as a decoder makes them. */
+  readonly wire: WireName | undefined;
 }
 
 /** The store does what it is asked, in its time. */
@@ -106,6 +109,7 @@ export function profileOf(decisions: Decisions): Profile {
   const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
   const session = decisions.chance(0.3);
   const reloads = decisions.chance(0.15);
+  const wire = decisions.chance(0.15) ? decisions.pick(wireNames) : undefined;
   // Of two processes that come and go, one knows a schedule from a later time than the other.
   const isAhead = schedule !== "none" && decisions.chance(0.5);
   return {
@@ -159,9 +163,11 @@ export function profileOf(decisions: Decisions): Profile {
     crowd: decisions.chance(0.3) ? 9 : 0,
     memory: hasLittle ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
     asks: decisions.chance(0.15),
-    reasons: decisions.chance(0.2),
+    // A wire of the simulator has no signatures of its own.
+    reasons: wire === undefined && decisions.chance(0.2),
     refuses: share(0.15),
     defers: decisions.chance(0.08),
     skilled: decisions.chance(reloads ? 0.7 : 0.02),
+    wire,
   };
 }

@@ -1,7 +1,7 @@
 import { summaryIn } from "../../src/agent/state/folded.ts";
 import type { Message } from "../../src/core/model/messages.ts";
 import type { GenerationContext, GenerationRequest } from "../../src/core/model/provider.ts";
-import type { RunEvent } from "../../src/core/run/events.ts";
+import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import type { Engine } from "./engine.ts";
 import { checkListed } from "./skill.ts";
 import { checkReturned, refusal } from "./thoughts.ts";
@@ -23,6 +23,8 @@ export class Requests {
   readonly #summaries = new Set<string>();
   /** The run in which a model made a call with this number. */
   readonly #madeIn = new Map<unknown, string>();
+  /** What a model says on a wire, by the answer's id there; undefined once it is certain that it was not heard to the end. */
+  readonly answers = new Map<string, string | undefined>();
   /** Generations under way, by process and run. */
   readonly #open = new Map<string, Set<AbortSignal>>();
 
@@ -34,11 +36,29 @@ export class Requests {
   #stored(event: RunEvent): void {
     const made = event.type === "tool_call.ready" ? event.arguments.n : undefined;
     if (made !== undefined && !this.#madeIn.has(made)) this.#madeIn.set(made, event.run);
+    if (event.type === "generation.finished") this.#checkAnswer(event);
     if (event.type !== "context.compacted") return;
     this.#engine.coverage.count(event.summary === undefined ? "compacted" : "summarized");
     if (event.summary !== undefined) this.#summaries.add(event.summary);
     if (event.summary?.startsWith(refusal))
       this.#engine.world.violated(`${event.run}: a refusal is taken for a summary`);
+  }
+
+  /** What was said on a wire is stored whole, or not as an answer. */
+  #checkAnswer({ run, seq, responseId = "" }: EventOf<"generation.finished">): void {
+    const id = responseId.replace(/^[a-z]+[-_]/, "");
+    if (!this.answers.has(id)) return;
+    const { world, profile, events } = this.#engine;
+    const sent = this.answers.get(id);
+    if (sent === undefined) return world.violated(`${run}: an answer that was cut counts as complete`);
+    if (profile.guarded !== "none") return;
+    let said = "";
+    for (const event of events.get(run) ?? []) {
+      if (event.seq === seq) break;
+      if (event.type === "round.started") said = "";
+      if (event.type === "text.delta" || event.type === "refusal.delta") said += event.text;
+    }
+    if (said !== sent) world.violated(`${run}: the model said "${sent}", and "${said}" is stored`);
   }
 
   /** What a model was told that it has found is what it may call, and nothing else. */
