@@ -77,7 +77,7 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
       const fails = !isCalm() && decisions.chance(profile.providerFails);
       if (fails && (bytes === undefined || decisions.chance(0.5)))
         throw new VenturiError("provider.stream", decisions.pick(failures), "planted");
-      const deltas = (fails && bytes?.fail()) || read();
+      const deltas = fails && bytes !== undefined ? bytes.fail() : read();
       if (deltas.length > 0) yield deltas;
       if (bytes?.over) return;
     }

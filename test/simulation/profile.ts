@@ -163,7 +163,7 @@ export function profileOf(decisions: Decisions): Profile {
     crowd: decisions.chance(0.3) ? 9 : 0,
     memory: hasLittle ? decisions.pick([100, 200, 400, 1_000]) : 1_000_000_000,
     asks: decisions.chance(0.15),
-    // A wire of the simulator has no signatures of its own.
+    // The simulator plugin cannot sign reasoning, which is checked where models think.
     reasons: wire === undefined && decisions.chance(0.2),
     refuses: share(0.15),
     defers: decisions.chance(0.08),
