@@ -1,7 +1,7 @@
 // Bundles the program and the packages it starts with into dist/bundle, from what tsc wrote: a start then reads some fifty files
 // instead of 1,200. src/cli/bundle.ts loads them in place of the modules they are made of.
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
@@ -22,6 +22,7 @@ const entries = [
   "src/host/watchdog/thread.js",
   "src/internal.js",
   "plugins/simulator/server.js",
+  "plugins/sqlite/thread.js",
 ];
 // Shared with plugins of others, who decorate classes for our container; dependencies of plugins that are separate packages; or optional.
 const external = ["tsyringe", "reflect-metadata", "pg", "@nats-io/*", "bufferutil", "utf-8-validate"];
@@ -35,9 +36,7 @@ export async function bundleProgram() {
     path.replaceAll("\\", "/"),
   );
   const { metafile } = await build({
-    entryPoints: Object.fromEntries(
-      modules.map((path) => [path.replace(/\.js$/, "").replaceAll("/", "."), `dist/${path}`]),
-    ),
+    entryPoints: Object.fromEntries(modules.map((path) => [nameOf(path), `dist/${path}`])),
     outdir: target,
     bundle: true,
     splitting: true,
@@ -61,6 +60,8 @@ export async function bundleProgram() {
   writeFileSync(contents, JSON.stringify(metafile.outputs));
 }
 
+const nameOf = (path) => path.replace(/\.js$/, "").replaceAll("/", ".");
+
 const ownModules = {
   name: "own-modules",
   setup({ onLoad }) {
@@ -70,12 +71,21 @@ const ownModules = {
       const place = `new URL("..${pathToFileURL(path).href.slice(pathToFileURL(resolve("dist")).href.length)}", import.meta.url).href`;
       // Of a decorated class tsc writes the name twice; esbuild would number the second, which is the one that is shown.
       const contents = code
-        .replaceAll("import.meta.url", place)
+        .replaceAll(/new URL\("\.\/([\w-]+\.js)", import\.meta\.url\)|import\.meta\.url/g, (found, name) => {
+          const entry = name && entryOf(path, name);
+          return entry ? found.replace(name, entry) : found.replace("import.meta.url", place);
+        })
         .replaceAll(/^let (\w+) = class \1\b/gm, "let $1 = class")
         .replaceAll(/^import (\w+|\{[^}]*\}) from ("node:[\w/]+");$/gm, builtin);
       return { contents, loader: "js" };
     });
   },
+};
+
+/** Threads are started from the bundle too. */
+const entryOf = (path, name) => {
+  const module = relative("dist", join(dirname(path), name)).replaceAll("\\", "/");
+  return entries.includes(module) ? `${nameOf(module)}.js` : undefined;
 };
 
 /**

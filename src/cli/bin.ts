@@ -15,11 +15,11 @@ if (first === "--version" || first === "-V") {
 } else {
   // Caches compiled code, for a faster next start.
   module.enableCompileCache();
+  useBundle();
   if (first === "start" && process.env.VENTURI_KEPT === undefined) {
     const { keep, mayBeKept } = await import("./keeper.ts");
     if (mayBeKept(process.argv, process.env)) process.exit(await keep(new URL(import.meta.url), process.argv.slice(2)));
   }
-  useBundle();
   const { main } = await import("./main.ts");
   await main(process.argv);
 }
