@@ -5,7 +5,7 @@ import type { GenerationContext, GenerationRequest, Provider } from "../../src/c
 import type { Tool } from "../../src/core/ports/tool.ts";
 import { forbidden } from "./guard.ts";
 import type { Ledger } from "./ledger.ts";
-import { used } from "./money.ts";
+import { used, usedAlone } from "./money.ts";
 import type { Profile } from "./profile.ts";
 import { markOf, type Requests } from "./requests.ts";
 import { proofOf, refusal } from "./thoughts.ts";
@@ -64,12 +64,13 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
     const refuses = mayRefuse && decisions.chance(profile.refuses);
     const steps = [...thoughtsOf(rounds), ...interleaved([textOf(rounds, refuses), ...calls])];
     const finish = refuses ? ("refusal" as const) : calls.length === 0 ? ("stop" as const) : ("tool_calls" as const);
+    const usage = tools.length > 0 ? used : usedAlone;
     const end: Delta[] = [
-      { type: "usage", usage: used },
+      { type: "usage", usage },
       { type: "done", finish },
     ];
     const reads =
-      bytes?.reads(steps, finish, { id: world.uuid(), model: name }) ??
+      bytes?.reads(steps, finish, { id: world.uuid(), model: name, usage }) ??
       [...steps.map((delta) => [delta]), end].map((deltas) => () => deltas);
     for (const read of reads) {
       if (decisions.chance(0.7)) await world.io(life, "model", decisions.below(400));

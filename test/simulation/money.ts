@@ -6,8 +6,10 @@ import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { Budgets } from "../../src/host/money/budgets.ts";
 import type { Engine } from "./engine.ts";
 
-/** Each generation says that it used as much. */
-export const used = { inputTokens: 3, outputTokens: 5 };
+/** What a generation says that it used: little less than is set aside for it, so that a budget can be nearly used up. */
+export const used = { inputTokens: 120, outputTokens: 5 };
+/** … one that has no tools to describe. */
+export const usedAlone = { inputTokens: 3, outputTokens: 5 };
 
 /** One for all runs of a history. */
 export const budgetsOf = (tokens: number, log: Log): Budgets =>

@@ -103,7 +103,7 @@ export function profileOf(decisions: Decisions): Profile {
   const share = (often: number) => (decisions.chance(often) ? decisions.pick(shares) : 0);
   // What a process hands over before the others have seen it is what a feed misses.
   const watched = decisions.chance(0.15);
-  const remembers = decisions.chance(0.12);
+  const remembers = decisions.chance(0.2);
   // Somebody has to take it from somebody.
   const hasLittle = decisions.chance(0.1);
   const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
@@ -143,7 +143,7 @@ export function profileOf(decisions: Decisions): Profile {
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),
     watched,
-    budget: decisions.chance(0.2) ? 5 * decisions.between(8, 400) : 0,
+    budget: decisions.chance(0.2) ? 125 * decisions.between(1, 40) : 0,
     schedule,
     // It reads the feed too: two readers that come at different times share what is known.
     webhook: decisions.chance(watched ? 0.5 : 0.08),

@@ -24,7 +24,7 @@ import type { Wire } from "../../src/core/ports/plugin.ts";
 import { exactJson } from "../../src/core/values/exact-json.ts";
 import { Pipeline } from "../../src/provider/decode.ts";
 import type { Decisions } from "./decisions.ts";
-import { used } from "./money.ts";
+import type { used } from "./money.ts";
 import type { WireName } from "./wire-names.ts";
 
 /** A vendor's wire with both of its ends: the product's, and the one that the simulator plugin serves. */
@@ -122,7 +122,7 @@ export class WireAnswer {
   *reads(
     steps: readonly Delta[],
     finish: Finish,
-    { id, model }: { id: string; model: string },
+    { id, model, usage }: { id: string; model: string; usage: typeof used },
   ): Generator<() => readonly Delta[]> {
     const { server, client } = this.#ends;
     const decisions = this.#decisions;
@@ -133,7 +133,7 @@ export class WireAnswer {
         ...{ schema: undefined, reasoning: false, usage: true },
       },
       turn: { pieces: steps.flatMap(piecesOf), finish },
-      usage: used,
+      usage,
       id,
       shape: {
         ...{ duplicateIndex: false, missingEnd: false },
