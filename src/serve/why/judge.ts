@@ -22,7 +22,14 @@ export function causeOf(story: Story): Cause {
 function futile({ rejected, tools }: Story): Cause | undefined {
   if (tools.some(({ error }) => error === undefined)) return undefined;
   if (rejected.length > tools.length) return "bad_arguments";
-  return tools.length > 1 ? (tools.some(isFailedAgent) ? "called_agent" : "tool_failed") : undefined;
+  return tools.length > 1 ? causeOfTools(tools) : undefined;
+}
+
+/** Why calls failed: another agent, our journal, the time they took, or the tool itself. */
+function causeOfTools(failed: readonly ToolStory[]): Cause {
+  if (failed.some(isFailedAgent)) return "called_agent";
+  const codes = new Set(failed.map(({ error }) => error?.code));
+  return (["journal_failed", "tool_timeout"] as const).find((code) => codes.has(code)) ?? "tool_failed";
 }
 
 /** Whether the model produced nothing but reasoning. */
@@ -81,7 +88,8 @@ function refined(story: Story, { part, name }: Share): Cause {
     if (story.crashes.some((crash) => crash.tools.some((each) => name.split(", ").includes(each))))
       return crashOf(story);
     if (tools.some(({ child }) => child !== undefined)) return "called_agent";
-    if (tools.some(({ error }) => error?.code === "tool_timeout")) return "tool_timeout";
+    const cause = causeOfTools(tools);
+    if (cause !== "tool_failed") return cause;
   }
   if (part === "down" && story.crashes.length > 0) return crashOf(story);
   if (part === "blocked" && isIdle(name)) return "process_stopped";
@@ -97,9 +105,7 @@ function mishap(story: Story): Cause | undefined {
   if (story.asked.some(isUnanswered)) return "unanswered";
   if (story.asked.some(({ answer }) => answer?.approved === false)) return "denied";
   const failed = story.tools.filter(({ error }) => error !== undefined);
-  if (failed.some(isFailedAgent)) return "called_agent";
-  if (failed.length > 0)
-    return failed.some(({ error }) => error?.code === "tool_timeout") ? "tool_timeout" : "tool_failed";
+  if (failed.length > 0) return causeOfTools(failed);
   if (story.skipped.size > 0) return "breaker_open";
   if (story.attempts.some(({ error }) => error !== undefined)) return failoverOrRetry(story);
   if (isEmpty(story)) return "empty_answer";
