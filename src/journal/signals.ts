@@ -73,16 +73,16 @@ export class SignalWatch {
   }
 
   async #read(): Promise<void> {
-    const cursors: Cursor[] = [];
-    for (const run of this.#wanted) {
-      const feed = this.#feeds.get(run);
-      if (feed) cursors.push({ run, after: feed.last });
-    }
+    const asked = [...this.#wanted].flatMap((run) => this.#feeds.get(run) ?? []);
     this.#wanted.clear();
-    if (cursors.length === 0) return;
+    if (asked.length === 0) return;
     try {
-      const found = await this.#journal.signalsMany(cursors);
-      for (const [run, signals] of found) this.#feeds.get(run)?.add(signals);
+      const found = await this.#journal.signalsMany(asked.map(({ run, last }): Cursor => ({ run, after: last })));
+      for (const feed of asked) {
+        // A newer feed of the run may not have what was before this one's cursor, and would never read it.
+        if (this.#feeds.get(feed.run) === feed) feed.add(found.get(feed.run) ?? []);
+        else this.#wanted.add(feed.run);
+      }
     } catch {
       // The next poll retries; if the journal stays down, the runs' own appends report it.
     }

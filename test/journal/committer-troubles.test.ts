@@ -368,6 +368,34 @@ describe("signals of runs in this process", () => {
   });
 });
 
+describe("a run that is claimed anew while its signals are read", () => {
+  it("gets those that its older execution had, too", async () => {
+    const journal = memory();
+    const stored = [1, 2, 3].map((number) => ({ number, id: `s${number}`, kind: "message" as const, body: {} }));
+    const answers: (() => void)[] = [];
+    journal.signalsMany = (cursors) =>
+      new Promise((resolve) => {
+        const found = new Map(cursors.map(({ run, after }) => [run, stored.slice(after)]));
+        answers.push(() => resolve(found));
+      });
+    const watch = new SignalWatch(journal);
+    const older = new RunSignalFeed("r", stored.slice(0, 2));
+    watch.add(older);
+    watch.lookAtAll();
+    watch.remove(older);
+    // It was claimed before the second signal was stored.
+    const newer = new RunSignalFeed("r", stored.slice(0, 1));
+    const seen: number[] = [];
+    newer.subscribe(0, ({ number }) => seen.push(number));
+    watch.add(newer);
+    for (let reads = 0; reads < 2; reads++) {
+      answers.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(seen).to.deep.equal([1, 2, 3]);
+  });
+});
+
 describe("the turns of starting runs", () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 

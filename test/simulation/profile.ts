@@ -108,6 +108,7 @@ export function profileOf(decisions: Decisions): Profile {
   const hasLittle = decisions.chance(0.1);
   const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
   const session = decisions.chance(0.3);
+  const forks = share(0.3);
   const reloads = decisions.chance(0.15);
   const wire = decisions.chance(0.15) ? decisions.pick(wireNames) : undefined;
   // Of two processes that come and go, one knows a schedule from a later time than the other.
@@ -130,11 +131,12 @@ export function profileOf(decisions: Decisions): Profile {
     skew: isAhead ? decisions.between(10_000, 60_000) : decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
     providerFails: share(0.3),
     drops: share(0.5),
-    cancels: share(0.3),
+    // A fork of a cancelled run is not cancelled.
+    cancels: share(forks > 0 ? 0.7 : 0.3),
     steers: share(0.3),
     denies: share(0.2),
     edits: share(0.2),
-    forks: share(0.3),
+    forks,
     removes: share(session ? 0.5 : 0.2),
     ignores: share(0.2),
     session,
