@@ -140,12 +140,10 @@ export class Loop {
       const round = closed ?? (await this.#generated(tools));
       if (closed === undefined) {
         await this.#runTools(round, tools);
-        this.#closeRound(round);
+        await this.#closeRound(round);
       }
       const hasMessages = this.#messages.length > 0;
       const ending = decide(this.#run, { round, tools, repetition: this.#repetition, hasMessages });
-      // The run's end is stored with its last round, unless hooks are told of it first.
-      if (closed === undefined && (ending === undefined || !this.#run.hooks.empty)) await this.#run.flush();
       if (ending) return ending;
       if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
@@ -236,9 +234,10 @@ export class Loop {
     this.#run.throwIfAborted();
   }
 
-  #closeRound({ number, generated }: RoundState): void {
+  async #closeRound({ number, generated }: RoundState): Promise<void> {
     const { finish = "other", usage = {} } = generated ?? {};
-    this.#run.emit({ type: "round.finished", round: number, finish, usage });
+    await this.#run.step({ type: "round.finished", round: number, finish, usage });
+    this.#run.throwIfAborted();
   }
 
   #abortOnRejection(round: RoundState, tools: ToolTable): void {

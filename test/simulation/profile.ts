@@ -109,18 +109,21 @@ export function profileOf(decisions: Decisions): Profile {
   const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
   const session = decisions.chance(0.3);
   const forks = share(0.3);
+  const [slow, lost, late] = [share(0.3), share(0.4), share(0.3)];
+  // Somebody elsewhere answers a question of which its process does not know yet that it is stored.
+  const isUnsure = slow + lost + late > 0;
   const reloads = decisions.chance(0.15);
   const wire = decisions.chance(0.15) ? decisions.pick(wireNames) : undefined;
   // Of two processes that come and go, one knows a schedule from a later time than the other.
   const isAhead = schedule !== "none" && decisions.chance(0.5);
   return {
     runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
-    workers: isAhead ? 2 : decisions.between(1, 3),
+    workers: isAhead ? 2 : decisions.between(isUnsure ? 2 : 1, 3),
     delay: decisions.pick([0, 3, 30, 300]),
-    slow: share(0.3),
+    slow,
     refused: share(0.4),
-    lost: share(0.4),
-    late: share(0.3),
+    lost,
+    late,
     twice: share(0.3),
     hintLost: decisions.chance(0.3) ? decisions.pick([0, 0.3, 1]) : 0,
     fullDisk: decisions.chance(0.1) ? decisions.between(0, 40_000) : 0,
@@ -130,7 +133,7 @@ export function profileOf(decisions: Decisions): Profile {
     drains: decisions.chance(watched ? 0.7 : 0.2) ? decisions.between(0, 2) : 0,
     skew: isAhead ? decisions.between(10_000, 60_000) : decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
     providerFails: share(0.3),
-    drops: share(0.5),
+    drops: share(isUnsure ? 0.8 : 0.5),
     // A fork of a cancelled run is not cancelled.
     cancels: share(forks > 0 ? 0.7 : 0.3),
     steers: share(0.3),
@@ -140,7 +143,7 @@ export function profileOf(decisions: Decisions): Profile {
     removes: share(session ? 0.5 : 0.2),
     ignores: share(0.2),
     session,
-    answer: decisions.pick([5_000, 300, 0, 30_000]),
+    answer: decisions.pick(isUnsure ? [300, 0] : [5_000, 300, 0, 30_000]),
     sync: decisions.chance(0.2),
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),

@@ -59,13 +59,8 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
   },
   "the next request does not wait for its round to be stored": {
     file: "src/agent/loop.js",
-    from: "await this.#run.flush();",
-    to: ";",
-  },
-  "signals read for an older execution go to the newer one": {
-    file: "src/journal/signals.js",
-    from: "if (this.#feeds.get(feed.run) === feed)\n                    feed.add(",
-    to: "if (this.#feeds.has(feed.run))\n                    this.#feeds.get(feed.run).add(",
+    from: 'await this.#run.step({ type: "round.finished"',
+    to: 'this.#run.emit({ type: "round.finished"',
   },
   "a paused run does not hear of its resumption": {
     file: "src/agent/loop.js",

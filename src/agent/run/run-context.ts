@@ -232,13 +232,8 @@ export class RunContext {
   /** Writes and applies the event, and waits until it is durable. */
   async step(body: EventBody): Promise<RunEvent> {
     const event = this.emit(body);
-    await this.flush();
-    return event;
-  }
-
-  /** Resolves when everything written so far is stored. */
-  async flush(): Promise<void> {
     await this.waits.during("journal", "", this.deps.runLog.flush());
+    return event;
   }
 
   /** The `cost` field of a generation's event. */
