@@ -102,7 +102,7 @@ const shares = [0, 0.02, 0.1, 0.3];
 export function profileOf(decisions: Decisions): Profile {
   const share = (often: number) => (decisions.chance(often) ? decisions.pick(shares) : 0);
   // What a process hands over before the others have seen it is what a feed misses.
-  const watched = decisions.chance(0.15);
+  const watched = decisions.chance(0.25);
   const remembers = decisions.chance(0.2);
   // Somebody has to take it from somebody.
   const hasLittle = decisions.chance(0.1);
