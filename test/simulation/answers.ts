@@ -16,7 +16,8 @@ export class Answers {
   signalled(run: string, { kind, body }: { readonly kind: string; readonly body: { readonly call?: string } }): void {
     const { world, profile } = this.#engine;
     if (kind === "approve") this.#answered.set(`${run} ${body.call ?? ""}`, world.now);
-    if (kind !== "cancel" || !isPlain(profile)) return;
+    // On SQLite the power may be lost, and a lease of the dead lasts longer than this.
+    if (kind !== "cancel" || !isPlain(profile) || this.#engine.sqlite !== undefined) return;
     const cancelledAt = world.now;
     const grace = 5_000 + 20 * profile.delay;
     const look = () => {
