@@ -62,7 +62,8 @@ async function many(): Promise<number> {
   const seeds = Number(values.seeds ?? 1_000);
   const twice = values.twice === true;
   const isMutant = values.mutant !== undefined;
-  const processes = Number(values.processes ?? 1);
+  // A fault is planted in this process alone.
+  const processes = isMutant ? 1 : Number(values.processes ?? 1);
   const began = Date.now();
   const total = await runBatch({ from, seeds, store, twice, processes, stopAtFirst: isMutant }, (sum, news) => {
     if (sum.histories % 500 === 0) process.stderr.write(`${lineOf(sum)}\n`);
