@@ -2,6 +2,7 @@ import { Breakers } from "../../src/agent/run/breaker.ts";
 import { ContentStore } from "../../src/agent/run/content.ts";
 import { Members } from "../../src/agent/run/members.ts";
 import type { VenturiError } from "../../src/core/errors/errors.ts";
+import type { SignalFeed } from "../../src/core/journal/run-log.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { PipelineWork } from "../../src/core/ports/pipeline.ts";
 import { noStalls } from "../../src/core/ports/stalls.ts";
@@ -73,7 +74,7 @@ export function boot(
     if (runs.active > profile.activeRuns)
       world.violated(`${life.name} executes ${runs.active} runs, and may execute ${profile.activeRuns}`);
     return new RunPipeline(
-      work,
+      { ...work, signals: inOrder(work.signals, (what) => world.violated(`${life.name}: ${what}`)) },
       revision,
       sessions,
       breakers,
@@ -118,6 +119,18 @@ export function boot(
   const stop = timetable.serve({ life, clock, log, journal, runs });
   return { slot, life, runs, memory, deployment, stop };
 }
+
+/** An execution gets every signal of its run, in order: what it has not got counts as seen, and nobody delivers it again. */
+const inOrder = (feed: SignalFeed, violated: (what: string) => void): SignalFeed => ({
+  subscribe(after, callback) {
+    let last = after;
+    return feed.subscribe(after, (signal) => {
+      if (signal.number !== last + 1) violated(`signal ${signal.number} is delivered after ${last}`);
+      last = signal.number;
+      callback(signal);
+    });
+  },
+});
 
 /** A tenant with less than its part of a process's memory is never refused, however much the others hold. */
 function checkShare(
