@@ -85,6 +85,7 @@ export { shownOutput } from "./core/run/projection.ts";
 export { Prompt } from "./core/run/prompt.ts";
 export { isAsked, pendingOf, questionsOpened } from "./core/run/questions.ts";
 export { rowFits } from "./core/run/row-fits.ts";
+export { timeOfRunId } from "./core/run/run-id.ts";
 export { shadowTenant } from "./core/run/shadow.ts";
 export { Spending } from "./core/run/spending.ts";
 export { groupings, percentile, TotalsFold } from "./core/run/totals.ts";

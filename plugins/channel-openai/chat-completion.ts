@@ -2,6 +2,7 @@ import { RoundTexts, withCost } from "venturi/internal";
 import type { EventOf, PendingCall, RunEvent, Usage } from "venturi/plugin";
 import { argumentsText } from "venturi/plugin/provider";
 import { ChatVendor, reasoningField, withFields } from "./chat-vendor.ts";
+import { createdOf } from "./created.ts";
 
 export interface ChatRun {
   readonly run: string;
@@ -58,7 +59,7 @@ export function chatCompletion(
   return {
     id: `chatcmpl-${chat.run}`,
     object: "chat.completion",
-    created: seconds(),
+    created: createdOf(chat.run, Date.now()),
     model: chat.model,
     ...vendor.answer.fields,
     choices: [
@@ -108,5 +109,3 @@ export function chatUsage(usage: Usage): Record<string, unknown> {
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
   };
 }
-
-export const seconds = (): number => Math.floor(Date.now() / 1000);

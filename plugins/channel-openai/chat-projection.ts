@@ -2,9 +2,10 @@ import { VendorAnswer, withCost } from "venturi/internal";
 import type { PendingCall, RunEvent } from "venturi/plugin";
 import { dataFrame, Paragraphs } from "venturi/plugin/channel";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
-import { type ChatRun, chatUsage, finishReason, functionOf, seconds, toolCall } from "./chat-completion.ts";
+import { type ChatRun, chatUsage, finishReason, functionOf, toolCall } from "./chat-completion.ts";
 import { chatWire } from "./chat-content.ts";
 import { reasoningField, vendorFields, withFields } from "./chat-vendor.ts";
+import { createdOf } from "./created.ts";
 import { errorFrame } from "./errors.ts";
 
 /**
@@ -94,7 +95,7 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
 const headOf = (chat: ChatRun) => ({
   id: `chatcmpl-${chat.run}`,
   object: "chat.completion.chunk",
-  created: seconds(),
+  created: createdOf(chat.run, Date.now()),
   model: chat.model,
 });
 

@@ -3,7 +3,8 @@ import type { ChannelHost, EventOf, RunEvent, RunRequest, ZodRoutes } from "vent
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, dataFrame, nativeOf, Paragraphs, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
-import { chatUsage, seconds } from "./chat-completion.ts";
+import { chatUsage } from "./chat-completion.ts";
+import { createdOf } from "./created.ts";
 import { errorFrame, failures, replyToFailure } from "./errors.ts";
 import type { Options } from "./options.ts";
 
@@ -31,7 +32,8 @@ export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconn
     const { body } = request;
     const opening = { host, request, reply, channel: "openai", onDisconnect, compat, rates: openaiRates };
     const served = await startRun(opening, toRunRequest(body));
-    const head = { id: `cmpl-${served.run}`, object: "text_completion", created: seconds(), model: body.model };
+    const created = createdOf(served.run, Date.now());
+    const head = { id: `cmpl-${served.run}`, object: "text_completion", created, model: body.model };
     if (body.stream) {
       await streamRun(served, projection(head, body.stream_options), failures);
       return reply;

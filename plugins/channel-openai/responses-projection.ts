@@ -2,6 +2,7 @@ import { VendorAnswer } from "venturi/internal";
 import type { EventOf, RunEvent, RunRequest, VenturiError } from "venturi/plugin";
 import { asRecord } from "venturi/plugin/provider";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
+import { createdOf } from "./created.ts";
 import { type Item, type ResponseState, responseBody, type Status } from "./responses-body.ts";
 import { Calls } from "./responses-calls.ts";
 import { responsesWire } from "./responses-content.ts";
@@ -29,7 +30,7 @@ export class ResponseProjection {
   readonly #turns = new CallTurns();
   /** Items of vendor tools, by vendor id. */
   readonly #vendors = new Map<string, number>();
-  #state: Omit<ResponseState, "output"> = { status: "queued", created: 0 };
+  #state: Omit<ResponseState, "output">;
   #roundStart = 0;
   /** The vendor's fields about its response, emitted at the end. */
   readonly #vendor = new VendorAnswer(responsesWire);
@@ -39,6 +40,7 @@ export class ResponseProjection {
     const include = request.native?.fields.include;
     const proofs = Array.isArray(include) && include.includes("reasoning.encrypted_content");
     this.#view = view;
+    this.#state = { status: "queued", created: createdOf(run, 0) };
     this.#output = new ResponseOutput({ run, after, proofs });
     this.#speech = new Speech(this.#output);
     this.#calls = new Calls(this.#output, toolForms(request.clientTools ?? []));
@@ -111,7 +113,7 @@ export class ResponseProjection {
   }
 
   #start(at: number): string {
-    this.#state = { status: "in_progress", created: Math.floor(at / 1000) };
+    this.#state = { status: "in_progress", created: createdOf(this.#view.run, at) };
     const response = this.body;
     return (
       this.#output.frame("response.created", { response }) + this.#output.frame("response.in_progress", { response })

@@ -48,7 +48,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
       });
       return reply;
     }
-    if (body.background) return reply.send({ ...projection.body, created_at: Math.floor(Date.now() / 1000) });
+    if (body.background) return reply.send(projection.body);
     const last = await awaitRun(served, projection.project);
     if (last === undefined) return reply;
     return last.type === "run.finished" ? reply.send(projection.body) : replyToFailure(reply, last.error);

@@ -65,8 +65,9 @@ export class Files {
       channel: { file: { name, purpose, size: bytes.length, expires } },
     });
     for await (const _ of this.#runs.follow(run, { channel: "files" })); // Ends once the file is stored.
+    const stored = fileOf(await this.#runs.get(run)) ?? missing(run);
     await this.#sweep();
-    return { run, name, mediaType: type, purpose, size: bytes.length, created: Date.now(), expires };
+    return stored;
   }
 
   async get(id: string): Promise<StoredFile> {

@@ -185,7 +185,8 @@ describe("a response in the background", () => {
     const live = await fetch(`${open.url}${path}/${queued.id}?stream=true`);
     const reading = allSse(live);
     while (open.vendor.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    assert.include(["queued", "in_progress"], (await client.responses.retrieve(queued.id)).status);
+    const early = await client.responses.retrieve(queued.id);
+    assert.include(["queued", "in_progress"], early.status);
     release();
     const events = await reading;
     assert.deepEqual(
@@ -197,6 +198,7 @@ describe("a response in the background", () => {
     assert.deepEqual(rest, events.slice(4));
     const whole = await client.responses.retrieve(queued.id);
     assert.deepEqual([whole.status, whole.output_text], ["completed", "Hello"]);
+    assert.deepEqual([early.created_at, whole.created_at], [queued.created_at, queued.created_at]);
     assert.deepEqual(JSON.parse(events.at(-1)?.data ?? "{}").response.output, whole.output);
   });
 

@@ -10,6 +10,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import { inputWeight, type Memory } from "../../core/ports/held.ts";
 import type { StartOptions } from "../../core/ports/runs.ts";
 import type { ForkRequest } from "../../core/run/fork.ts";
+import { keyedRunId, newRunId } from "../../core/run/run-id.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import { valueSize } from "../../core/values/value-size.ts";
 import { heldRun } from "../../journal/history.ts";
@@ -22,7 +23,6 @@ import type { Executor, Owner } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
 import { checked, keptRequest } from "./kept-request.ts";
-import { keyedRunId, newRunId } from "./run-id.ts";
 import { userOf } from "./user-of.ts";
 
 interface BeginDeps {

@@ -6,6 +6,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { Doing, StartOptions } from "../../core/ports/runs.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { RunEvent } from "../../core/run/events.ts";
+import { timeOfRunId } from "../../core/run/run-id.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { forgetKept } from "../../core/values/keep-one.ts";
 import { token } from "../../core/values/token.ts";
@@ -23,7 +24,6 @@ import { BackpressureGate, PacedLog } from "./backpressure.ts";
 import { existingRun } from "./existing-run.ts";
 import type { Feed } from "./feed.ts";
 import { PausedAgents } from "./paused-agents.ts";
-import { timeOfRunId } from "./run-id.ts";
 import { type RunWatcher, WatchedLog } from "./run-watcher.ts";
 
 /** After a run that held more than this, `forgetKept` drops what would keep its request alive, bytes. */

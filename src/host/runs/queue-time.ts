@@ -1,9 +1,9 @@
 import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Doing } from "../../core/ports/runs.ts";
+import { timeOfRunId } from "../../core/run/run-id.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { noticeable, pausedName } from "../../core/run/time-parts.ts";
 import type { PausedAgents } from "./paused-agents.ts";
-import { timeOfRunId } from "./run-id.ts";
 
 /** Maximum rows of a session searched for the run ahead. */
 const mostAhead = 20;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Claim, Journal } from "../../../src/core/journal/journal.ts";
+import { keyedRunId, newRunId, timeOfRunId } from "../../../src/core/run/run-id.ts";
 import type { RunRow } from "../../../src/core/run/run-row.ts";
 import { aheadOf, idleFor, queueTime } from "../../../src/host/runs/queue-time.ts";
-import { keyedRunId, newRunId, timeOfRunId } from "../../../src/host/runs/run-id.ts";
 
 const asked = 1_700_000_000_000;
 const chance = (uuid: string) => ({ uuid: () => uuid }) as Parameters<typeof newRunId>[1];

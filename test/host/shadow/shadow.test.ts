@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { silentLog } from "../../../src/core/ports/log.ts";
+import { keyedRunId } from "../../../src/core/run/run-id.ts";
 import { shadowTenant } from "../../../src/core/run/shadow.ts";
 import type { ShadowNote } from "../../../src/evals/shadow-note.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
-import { keyedRunId } from "../../../src/host/runs/run-id.ts";
 import { isSampled } from "../../../src/host/shadow/shadows.ts";
 import { notesOf } from "../../../src/journal/notes.ts";
 import { Place } from "../../evals/place.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Chance } from "../../core/ports/chance.ts";
+import type { Chance } from "../ports/chance.ts";
 
 /** Sortable by time and unguessable. Uses a UUID because Node generates those in bulk; these 20 digits are all random. */
 export function newRunId(now: number, chance: Chance): string {
