@@ -51,7 +51,8 @@ export class Worker {
   #stopHints: (() => void) | undefined;
   readonly #failures: Failures;
   #beats = 0;
-  #claiming = false;
+  /** Settles, never rejecting, when the claim under way has been dealt with. */
+  #claiming: Promise<void> | undefined;
   #claimAgain = false;
   /** Memory was full; claim again when a run ends. */
   #claimLater = false;
@@ -146,6 +147,7 @@ export class Worker {
     for (const stop of this.#timers.values()) stop();
     this.#timers.clear();
     await this.#active.stop(this.#stopping.signal.reason);
+    await this.#claiming; // What it brings is given back, while the journal is still open.
     await this.#strayLeases.retryReleases();
   }
 
@@ -243,20 +245,18 @@ export class Worker {
 
   #claim(): void {
     this.#claimAgain = true;
-    if (this.#claiming || this.room === 0) return;
+    if (this.#claiming !== undefined || this.room === 0) return;
     this.#claimAgain = false;
     this.#claimLater = false;
-    this.#claiming = true;
     // At least one while nothing runs; otherwise the end of a run triggers the next claim.
     const fitting = Math.max(this.#fitting?.() ?? mostAtOnce, this.#active.size === 0 ? 1 : 0);
     const limit = Math.min(this.room, mostAtOnce, fitting);
     if (limit === 0) {
-      this.#claiming = false;
       this.#claimLater = true;
       return;
     }
     const release = this.#active.reserve(limit);
-    this.#journal
+    this.#claiming = this.#journal
       .claim(this.name, limit, this.#claims?.())
       .then(
         (claims) => {
@@ -267,7 +267,7 @@ export class Worker {
       )
       .finally(() => {
         release();
-        this.#claiming = false;
+        this.#claiming = undefined;
         if (this.#claimAgain) this.#claim();
       });
   }

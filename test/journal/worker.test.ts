@@ -263,6 +263,28 @@ describe("Worker", () => {
     await worker.stop();
   });
 
+  it("stops only when a claim under way has been given back", async () => {
+    const journal = memory();
+    const claim = journal.claim.bind(journal);
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    journal.claim = async (worker, limit) => {
+      const claims = await claim(worker, limit);
+      asked.resolve();
+      await answer.promise;
+      return claims;
+    };
+    const { committer } = pair(journal);
+    const worker = new Worker({ journal, committer, execute: async () => {} });
+    const run = freshRun();
+    await journal.enqueue({ run, tenant: "default", session: undefined, request });
+    await worker.start();
+    await asked.promise;
+    setTimeout(() => answer.resolve(), 20);
+    await worker.stop();
+    expect(await journal.get(run)).to.include({ state: "ready" });
+  });
+
   it("an execution that throws gives its run back for another try", async () => {
     const clock = new VirtualClock();
     const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
