@@ -1,4 +1,4 @@
-import type { HookContext as UntypedContext, Hooks as UntypedHooks } from "../core/ports/hooks.ts";
+import type { MaybeChanged, HookContext as UntypedContext, Hooks as UntypedHooks } from "../core/ports/hooks.ts";
 
 /** Arguments by tool name, as models write them; "*" for tools known only by name. */
 // biome-ignore lint/suspicious/noExplicitAny: a constraint that every map of arguments satisfies
@@ -17,8 +17,6 @@ export interface HookContext<Context = unknown> extends Omit<UntypedContext, "co
   readonly round: number;
 }
 
-type Maybe<T> = T | undefined | Promise<T | undefined>;
-
 /** Called in order; each gets the previous one's result. A VenturiError denies; any other exception ends the run with `plugin_failed`. */
 // biome-ignore lint/suspicious/noExplicitAny: hooks for any agent
 export interface Hooks<T extends Calls = any, Context = unknown>
@@ -28,12 +26,12 @@ export interface Hooks<T extends Calls = any, Context = unknown>
     about: Omit<HookContext<Context>, "round">,
   ): ReturnType<NonNullable<UntypedHooks["beforeRun"]>>;
   /** `{ output }` replaces the tool's result. */
-  beforeTool?(call: CallOf<T>, about: HookContext<Context>): Maybe<CallOf<T> | { readonly output: unknown }>;
+  beforeTool?(call: CallOf<T>, about: HookContext<Context>): MaybeChanged<CallOf<T> | { readonly output: unknown }>;
   afterTool?(
     call: CallOf<T>,
     result: { readonly ok: boolean; readonly output: string },
     about: HookContext<Context>,
-  ): Maybe<{ ok: boolean; output: string }>;
+  ): MaybeChanged<{ ok: boolean; output: string }>;
   afterRun?(
     outcome: { readonly finish?: string; readonly error?: unknown; readonly output: string },
     about: Omit<HookContext<Context>, "round">,

@@ -313,6 +313,20 @@ describe("agents in code", () => {
     expect(finished).to.deep.include({ ok: true, output: '{"stands":"in"}' });
   });
 
+  it("hooks that return nothing have the types of hooks", async () => {
+    const seen: string[] = [];
+    const note = (what: string): void => void seen.push(what);
+    const later = async (what: string): Promise<void> => note(what);
+    const watched = agent({
+      name: "watched",
+      model: "scripted/m",
+      hooks: { beforeRun: () => note("run"), beforeGeneration: () => later("generation") },
+    });
+    const { venturi } = await open([["done"]], { agents: [watched] });
+    expect((await venturi.run(watched, "go")).text).to.equal("done");
+    expect(seen).to.deep.equal(["run", "generation"]);
+  });
+
   it("an agent as a tool is a run of its own, with its context made of the caller's", async () => {
     const who = tool({
       name: "who",

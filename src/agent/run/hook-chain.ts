@@ -102,7 +102,7 @@ export class HookChain {
       async (hooks, value) => {
         if (value.standIn !== undefined) return undefined;
         const returned = await hooks.beforeTool?.(value, context);
-        return returned !== undefined && "output" in returned ? { ...value, standIn: returned } : returned;
+        return typeof returned === "object" && "output" in returned ? { ...value, standIn: returned } : returned;
       },
     );
   }

@@ -56,17 +56,21 @@ export function hookName(op: string, hooks: Hooks): string {
   return `the hook ${op.replace("hook.", "")}${owner === undefined ? "" : ` of ${owner}`}`;
 }
 
+/** Nothing leaves the value as it is. `void`, since a function without a return has that type in TypeScript 5. */
+// biome-ignore lint/suspicious/noConfusingVoidType: what a function without a return promises
+export type MaybeChanged<T> = T | undefined | void | Promise<T | undefined | void>;
+
 /**
  * Called in config order. A `before` hook may return a changed value, or throw a VenturiError to deny; an `after` hook may
  * return a changed result. Any other exception is `plugin_failed` for that run only.
  */
 export interface Hooks {
-  beforeRun?(request: RunRequest, context: HookContext): Promise<RunRequest | undefined> | RunRequest | undefined;
+  beforeRun?(request: RunRequest, context: HookContext): MaybeChanged<RunRequest>;
   afterRun?(outcome: { finish?: string; error?: unknown; output: string }, context: HookContext): Promise<void> | void;
   beforeGeneration?(
     request: GenerationRequest,
     context: HookContext & { round: number },
-  ): Promise<GenerationRequest | undefined> | GenerationRequest | undefined;
+  ): MaybeChanged<GenerationRequest>;
   /**
    * Creates a filter for a streaming text: the model's answer or reasoning in one generation, or a tool's progress. What it removes is
    * neither sent nor stored. A VenturiError it throws ends the run.
@@ -81,13 +85,10 @@ export interface Hooks {
   approval?(call: ToolHookCall, context: HookContext & { round: number }): string | undefined;
   afterGeneration?(generation: Generation, context: HookContext & { round: number }): Promise<void> | void;
   /** `{ output }` replaces the tool's result; the tool is not called. */
-  beforeTool?(
-    call: ToolHookCall,
-    context: HookContext & { round: number },
-  ): Promise<ToolHookCall | StandIn | undefined> | ToolHookCall | StandIn | undefined;
+  beforeTool?(call: ToolHookCall, context: HookContext & { round: number }): MaybeChanged<ToolHookCall | StandIn>;
   afterTool?(
     call: ToolHookCall,
     result: { ok: boolean; output: string },
     context: HookContext & { round: number },
-  ): Promise<{ ok: boolean; output: string } | undefined> | { ok: boolean; output: string } | undefined;
+  ): MaybeChanged<{ ok: boolean; output: string }>;
 }
