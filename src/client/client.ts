@@ -30,7 +30,7 @@ export interface ClientOptions {
   /** Base URL of the service; default: the page's origin. */
   readonly url?: string;
   /** An API key of the service's `auth.keys`, or a function called before each request. */
-  readonly apiKey?: string | (() => string | Promise<string>);
+  readonly apiKey?: string | (() => string | Promise<string>) | undefined;
   /** @deprecated Use `apiKey`. */
   readonly key?: string | (() => string | Promise<string>);
   /** Sent with every request. */

@@ -32,6 +32,7 @@ describe("code in the pages", function () {
       lib: ["es2024", "esnext.disposable", "dom", "dom.asynciterable"],
       moduleDetection: "force",
       strict: true,
+      exactOptionalPropertyTypes: true,
       jsx: "react-jsx",
       noEmit: true,
       skipLibCheck: true,
