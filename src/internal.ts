@@ -77,7 +77,7 @@ export { Feedback, GivenFeedback } from "./core/run/feedback.ts";
 export { ForkRequest } from "./core/run/fork.ts";
 export { applyPatch } from "./core/run/json-patch.ts";
 export { joinWires } from "./core/run/kept-wire.ts";
-export { isLimitName } from "./core/run/limit-names.ts";
+export { isCutShort, isLimitName } from "./core/run/limit-names.ts";
 export { asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/list-query.ts";
 export { MemoryScope, PatchOperation } from "./core/run/memory-events.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";
@@ -153,7 +153,7 @@ export {
 export { Paragraphs, RoundTexts } from "./serve/paragraphs.ts";
 export { readerGone, terminalOf } from "./serve/reader.ts";
 export { Sentences } from "./serve/sentences.ts";
-export { awaitRun, startRun, streamRun } from "./serve/serve-run.ts";
+export { awaitRun, callRetracted, startRun, streamRun } from "./serve/serve-run.ts";
 export { dataFrame, eventFrame, heartbeatFrame, SseWriter } from "./serve/sse-writer.ts";
 export { StallWatch } from "./serve/stall-watch.ts";
 export { joined, VendorAnswer } from "./serve/vendor-answer.ts";

@@ -1,4 +1,4 @@
-import { exactJson, isAsked, shownOutput, withCost } from "venturi/internal";
+import { exactJson, isAsked, isCutShort, shownOutput, withCost } from "venturi/internal";
 import type { EventOf, RunEvent, VenturiError } from "venturi/plugin";
 import { dataFrame } from "venturi/plugin/channel";
 import { argumentsObject } from "venturi/plugin/provider";
@@ -145,8 +145,11 @@ export class UiProjection {
   }
 
   #finish(event: EventOf<"run.finished">): string {
-    const finishReason =
-      event.finish === "length" ? "length" : event.finish === "content_filter" ? "content-filter" : "stop";
+    const finishReason = isCutShort(event.finish)
+      ? "length"
+      : event.finish === "content_filter"
+        ? "content-filter"
+        : "stop";
     const messageMetadata = { run: event.run, usage: withCost(event.usage, event), timing: event.timing };
     return this.#endStep() + dataFrame({ type: "finish", finishReason, messageMetadata }) + end;
   }

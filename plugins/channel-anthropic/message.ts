@@ -1,4 +1,4 @@
-import { withCost } from "venturi/internal";
+import { isCutShort, withCost } from "venturi/internal";
 import type { EventOf, NativeAnswer, Usage, VendorAnswer } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { idOf } from "./threads.ts";
@@ -78,7 +78,7 @@ export function messageEnd(
 
 function stopReason({ finish, calls }: EventOf<"run.finished">, raw: string | undefined): string {
   if (raw === "model_context_window_exceeded") return raw;
-  if (finish === "length") return "max_tokens";
+  if (isCutShort(finish)) return "max_tokens";
   if (calls?.length) return "tool_use";
   if (finish === "refusal" || finish === "content_filter") return "refusal";
   return raw === "stop_sequence" ? raw : "end_turn";

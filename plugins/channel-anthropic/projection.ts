@@ -1,4 +1,4 @@
-import { VendorAnswer } from "venturi/internal";
+import { callRetracted, VendorAnswer } from "venturi/internal";
 import type { EventOf, RunEvent } from "venturi/plugin";
 import { Paragraphs } from "venturi/plugin/channel";
 import { argumentsText, asRecord } from "venturi/plugin/provider";
@@ -28,6 +28,8 @@ export class MessageProjection {
   /** Started calls; the first one has the open block. */
   #calls: Call[] = [];
   readonly #sent = new Set<string>();
+  /** How many were sent before this round. */
+  #sentBefore = 0;
   /** Events held back while a call's block is open. */
   #said: RunEvent[] = [];
   /** The reasoning part whose block is open. */
@@ -62,6 +64,10 @@ export class MessageProjection {
     switch (event.type) {
       case "round.started":
         this.#vendor.add(event);
+        this.#sentBefore = this.#sent.size;
+        return "";
+      case "round.retracted":
+        if (this.#sent.size > this.#sentBefore) throw callRetracted();
         return "";
       case "provider.activity":
         if (this.#vendor.add(event)) return "";
@@ -138,6 +144,11 @@ export class MessageProjection {
     const ended = this.#calls.find((each) => each.call === id);
     if (ended === undefined) return "";
     ended.done = true;
+    return this.#advance();
+  }
+
+  /** Ends the blocks of complete calls, and says what waited for them. */
+  #advance(): string {
     let frames = "";
     for (let first = this.#calls[0]; first?.done; ) {
       frames += this.#tell(first) + frame("content_block_stop", { index: this.#index });
@@ -214,8 +225,15 @@ export class MessageProjection {
     return frame("content_block_stop", { index: this.#index });
   }
 
+  /** A limit of the run may have cut its calls: of those, only the one with the open block was shown. */
+  #cut(): string {
+    this.#calls.length = Math.min(this.#calls.length, 1);
+    for (const call of this.#calls) call.done = true;
+    return this.#advance();
+  }
+
   #finish(event: EventOf<"run.finished">): string {
-    let frames = this.#close();
+    let frames = this.#cut() + this.#close();
     for (const left of event.calls ?? []) {
       const { call, name } = left;
       if (this.#sent.has(call)) continue;

@@ -1,4 +1,4 @@
-import { RoundTexts, withCost } from "venturi/internal";
+import { isCutShort, RoundTexts, withCost } from "venturi/internal";
 import type { EventOf, PendingCall, RunEvent, Usage } from "venturi/plugin";
 import { argumentsText } from "venturi/plugin/provider";
 import { ChatVendor, reasoningField, withFields } from "./chat-vendor.ts";
@@ -93,7 +93,8 @@ export const functionOf = (call: PendingCall) => ({
 });
 
 export function finishReason({ finish, calls }: EventOf<"run.finished">, { legacy }: ChatRun): string {
-  if (finish === "length" || finish === "content_filter") return finish;
+  if (finish === "content_filter") return finish;
+  if (isCutShort(finish)) return "length";
   if (calls?.length) return legacy ? "function_call" : "tool_calls";
   return "stop";
 }

@@ -1,4 +1,4 @@
-import { VendorAnswer, withCost } from "venturi/internal";
+import { callRetracted, VendorAnswer, withCost } from "venturi/internal";
 import type { PendingCall, RunEvent } from "venturi/plugin";
 import { dataFrame, Paragraphs } from "venturi/plugin/channel";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
@@ -35,6 +35,7 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
   return (event) => {
     switch (event.type) {
       case "round.started":
+        calls.begin();
         if (!vendor.add(event)) return "";
         head = own;
         before = beforeText();
@@ -76,7 +77,7 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
         return frames;
       }
       case "round.retracted":
-        calls.reset();
+        calls.retract();
         return "";
       case "run.finished": {
         const rest = calls.rest(event.calls ?? []).map((delta) => frame(delta));
@@ -110,6 +111,8 @@ class CallDeltas {
   /** Calls without arguments so far. */
   readonly #bare = new Set<string>();
   readonly #turns = new CallTurns();
+  /** How many there were before this attempt. */
+  #before = 0;
 
   constructor(chat: ChatRun) {
     this.#chat = chat;
@@ -124,8 +127,13 @@ class CallDeltas {
     return deltas;
   }
 
-  /** Called when another attempt begins. */
-  reset(): void {
+  /** Another attempt begins. */
+  begin(): void {
+    this.#before = this.#indexes.size;
+  }
+
+  retract(): void {
+    if (this.#indexes.size > this.#before) throw callRetracted();
     this.#turns.reset();
   }
 

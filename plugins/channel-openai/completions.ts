@@ -1,4 +1,4 @@
-import { openaiRates, RoundTexts, withCost } from "venturi/internal";
+import { isCutShort, openaiRates, RoundTexts, withCost } from "venturi/internal";
 import type { ChannelHost, EventOf, RunEvent, RunRequest, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, dataFrame, nativeOf, Paragraphs, startRun, streamRun } from "venturi/plugin/channel";
@@ -90,4 +90,4 @@ function projection(
 const choice = (text: string, finish_reason: string | null) => ({ text, index: 0, logprobs: null, finish_reason });
 
 const finishOf = ({ finish }: EventOf<"run.finished">): string =>
-  finish === "length" || finish === "content_filter" ? finish : "stop";
+  isCutShort(finish) ? "length" : finish === "content_filter" ? finish : "stop";

@@ -1,4 +1,4 @@
-import { VendorAnswer } from "venturi/internal";
+import { isCutShort, VendorAnswer } from "venturi/internal";
 import type { EventOf, RunEvent, RunRequest, VenturiError } from "venturi/plugin";
 import { asRecord } from "venturi/plugin/provider";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
@@ -74,7 +74,7 @@ export class ResponseProjection {
         this.#retract();
         return "";
       case "round.finished":
-        return this.#speech.close(cuts[event.finish] === undefined ? "completed" : "incomplete");
+        return this.#speech.close(reasonOf(event.finish) === undefined ? "completed" : "incomplete");
       case "run.finished":
         return this.#finish(event);
       case "run.failed":
@@ -156,9 +156,9 @@ export class ResponseProjection {
 
   #finish(event: EventOf<"run.finished">): string {
     const { finish, usage, calls = [] } = event;
-    const frames = this.#speech.close() + this.#calls.rest(calls);
-    const reason = cuts[finish];
+    const reason = reasonOf(finish);
     const status = reason === undefined ? "completed" : "incomplete";
+    const frames = this.#speech.close(status) + this.#calls.rest(calls) + this.#calls.cut();
     this.#state = { ...this.#state, status, usage, bill: event, ...(reason === undefined ? {} : { reason }) };
     return frames + this.#output.frame(`response.${status}`, { response: this.body });
   }
@@ -172,4 +172,6 @@ export class ResponseProjection {
   }
 }
 
-const cuts: Readonly<Record<string, string>> = { length: "max_output_tokens", content_filter: "content_filter" };
+/** Why the response is incomplete; undefined when it is complete. */
+const reasonOf = (finish: string): string | undefined =>
+  isCutShort(finish) ? "max_output_tokens" : finish === "content_filter" ? finish : undefined;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type ErrorJson, messageOf, type VenturiError, wrap } from "../core/errors/errors.ts";
+import { type ErrorJson, messageOf, VenturiError, wrap } from "../core/errors/errors.ts";
 import type { ChannelHost } from "../core/ports/channel.ts";
 import { PolledStream, polled } from "../core/ports/polled-stream.ts";
 import type { Compat, Runs } from "../core/ports/runs.ts";
@@ -115,6 +115,7 @@ export async function streamRun(
     ...(heartbeat === undefined ? {} : { heartbeat }),
   });
   const { after = 0, until } = served;
+  let abandoned = false;
   // A resuming client may wait long for the next event, so send the headers now.
   if (after > 0 && refused === undefined) writer.open();
   try {
@@ -132,12 +133,22 @@ export async function streamRun(
   } catch (thrown) {
     const error = wrap("run.follow", thrown, "stream_error");
     host.log.warn("a stream was cut", { run, error: String(error) });
-    if (refused !== undefined && writer.refuse(refused(error.toJSON()), [])) return;
-    if (failed === undefined) writer.destroy();
-    else writer.end(failed(error));
+    const isRefused = refused !== undefined && writer.refuse(refused(error.toJSON()), []);
+    if (!isRefused && failed === undefined) writer.destroy();
+    else if (!isRefused) writer.end(failed?.(error));
+    abandoned = error.details?.retracted === true;
   }
-  if (writer.gone.aborted) await clientLeft(served);
+  if (abandoned || writer.gone.aborted) await clientLeft(served);
 }
+
+/**
+ * Thrown by the projection of a wire that cannot take a call back: its client would execute the retracted one, too. Nobody reads the rest of
+ * such a run, so it ends as if the client had left.
+ */
+export const callRetracted = (): VenturiError =>
+  new VenturiError("run.follow", "stream_error", "the model failed after a call of it had been sent; ask again", {
+    details: { retracted: true },
+  });
 
 /** Events that precede a run's first output. */
 const preliminary: ReadonlySet<RunEvent["type"]> = new Set([

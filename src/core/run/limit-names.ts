@@ -11,3 +11,6 @@ export const limitNames = [
 export type LimitName = (typeof limitNames)[number];
 
 export const isLimitName = (finish: string): finish is LimitName => (limitNames as readonly string[]).includes(finish);
+
+/** Whether the answer is not all that was to come: the model reached a limit, or the run one of its own. */
+export const isCutShort = (finish: string): boolean => finish === "length" || isLimitName(finish);
