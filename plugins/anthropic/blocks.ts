@@ -31,7 +31,7 @@ export class Blocks {
   #thoughts = 0;
   /** The last block was one of text. */
   #afterText = false;
-  /** Arguments arrived that cannot be assigned to a call, so some call may be incomplete. */
+  /** Arguments arrived that cannot be assigned to a call, so some call, also a later one, may be incomplete. */
   stray = false;
 
   constructor(quirks: Quirks) {
@@ -169,7 +169,7 @@ export class Blocks {
     const block = this.#target(index);
     if (block === undefined) {
       this.#quirks.count("stray_json");
-      this.stray = this.#calls > 0;
+      this.stray = true;
       return;
     }
     if (block.kind === "server") {

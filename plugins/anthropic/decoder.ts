@@ -145,7 +145,7 @@ export class AnthropicDecoder implements Decoder {
   #finish(out: Delta[]): void {
     if (this.#ended) return;
     this.#ended = true;
-    if (this.#blocks.stray)
+    if (this.#blocks.stray && this.#blocks.calls > 0)
       return this.#fail("arguments arrived for a block that is not open; a call is incomplete", out);
     this.#blocks.end(out);
     const raw = this.#stop;

@@ -20,6 +20,21 @@ describe("Anthropic's wire as gateways bend it", () => {
     assert.deepEqual(callsOf(decoded), [["roll", { n: 1 }]]);
   });
 
+  it("does not take a call for one without arguments when they came before it", () => {
+    const call = { type: "tool_use", id: "t", name: "berth", input: {} };
+    const decoded = decode(
+      wire,
+      begin,
+      event({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"pier":1}' } }),
+      event({ type: "content_block_start", index: 0, content_block: call }),
+      event({ type: "content_block_stop", index: 0 }),
+      stop("tool_use"),
+      end,
+    );
+    assert.equal(of(decoded, "done").length, 0);
+    assert.equal(of(decoded, "error")[0]?.error.code, "stream_error");
+  });
+
   it("does not lose arguments that a gateway sends as a value", () => {
     const call = { type: "tool_use", id: "t", name: "berth", input: {} };
     const decoded = decode(
