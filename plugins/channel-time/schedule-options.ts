@@ -4,7 +4,7 @@ import { RunInput } from "venturi/plugin/channel";
 import { z } from "zod";
 import { momentIn } from "./moment.ts";
 
-const longest = 366 * 86_400_000;
+const upTo = (days: number) => Duration.refine((ms) => ms <= days * 86_400_000, { error: `at most ${days}d` });
 
 export const timing = {
   cron: z.string().max(256).optional().describe("cron expression of five fields, or six with seconds in front"),
@@ -18,16 +18,14 @@ export const timing = {
     })
     .optional()
     .describe("a single time, with its offset: 2027-01-01T09:00:00+01:00"),
-  in: Duration.optional().describe("a single time, this long after the schedule is first seen"),
+  in: upTo(36_600).optional().describe("a single time, this long after the schedule is first seen"),
   timezone: z.string().max(64).prefault("UTC").describe("IANA time zone of `cron`"),
   overlap: z
     .enum(overlaps)
     .prefault("queue")
     .describe("if the previous run is still active: skip this time, queue it within `catchUp`, or cancel that run"),
-  jitter: Duration.prefault(0).describe("each start is delayed by up to this much, the same on every replica"),
-  catchUp: Duration.prefault("1h")
-    .refine((ms) => ms <= longest, { error: "at most 366d" })
-    .describe("how long a missed time can be made up for"),
+  jitter: upTo(366).prefault(0).describe("each start is delayed by up to this much, the same on every replica"),
+  catchUp: upTo(366).prefault("1h").describe("how long a missed time can be made up for"),
 };
 
 export const what = {

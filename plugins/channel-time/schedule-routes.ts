@@ -9,8 +9,10 @@ import { oneTime, scheduleName, timing, what } from "./schedule-options.ts";
 import type { ScheduleState } from "./schedule-state.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** Maximum schedules per tenant. */
+/** Maximum schedules per tenant, besides those that its runs made. */
 const most = 1_000;
+/** Maximum length of a schedule as JSON, below the journal's limit of 256 KiB per value. */
+const longest = 200_000;
 const upcoming = 3;
 
 export interface ScheduleRoutes {
@@ -28,8 +30,10 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     host.demand(request, "schedule");
     host.demand(request, "start");
     const caller = host.caller(request);
-    host.permit(caller, nameOfAgent(host, request, request.body.agent));
-    const definition = await definitionOf(request.body, { ...deps, caller });
+    const agent = nameOfAgent(host, request, request.body.agent);
+    host.permit(caller, agent);
+    const definition = await definitionOf({ ...request.body, agent }, { ...deps, caller });
+    await mustHaveRoom(scheduler, definition);
     const taken = (await scheduler.configured()).get(definition.name);
     if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
       throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);
@@ -105,6 +109,15 @@ async function definitionOf(
   };
 }
 
+/** Every replica holds all schedules in memory, so their size and number are bounded. */
+async function mustHaveRoom({ stored }: Scheduler, definition: StoredSchedule): Promise<void> {
+  const size = Buffer.byteLength(JSON.stringify(definition));
+  if (size > longest) throw failure("too_large", `the schedule has ${size} bytes as JSON; at most ${longest}`);
+  let count = 0;
+  for await (const { origin } of stored.all({ tenant: definition.tenant })) if (origin === undefined) count += 1;
+  if (count >= most) throw failure("too_large", `there are ${count} schedules, and at most ${most}; remove one first`);
+}
+
 /** Resolves an alias to the agent's name. */
 const nameOfAgent = (host: ChannelHost<FastifyInstance>, request: unknown, agent: string): string =>
   host
@@ -150,7 +163,7 @@ function viewOf({ source, definition, occurrences }: Schedule, state: ScheduleSt
   };
 }
 
-const failure = (code: "conflict" | "invalid_input", message: string) =>
+const failure = (code: "conflict" | "invalid_input" | "too_large", message: string) =>
   new VenturiError("schedule.make", code, message);
 const none = (name: string) => new VenturiError("schedule.get", "not_found", `there is no schedule "${name}"`);
 

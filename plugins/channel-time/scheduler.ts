@@ -123,7 +123,8 @@ export class Scheduler {
     if (version === this.#version) return;
     if (isFirst) for (const schedule of (await this.configured()).values()) this.#watch(schedule);
     const there = new Set<string>();
-    for await (const definition of this.stored.all()) {
+    const unreadable = (key: string) => this.#deps.log.warn("a schedule cannot be read and is left out", { key });
+    for await (const definition of this.stored.all(undefined, unreadable)) {
       if (definition.done) await this.#forgetDone(definition);
       else {
         there.add(idOf(definition));

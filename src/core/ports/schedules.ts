@@ -5,6 +5,9 @@ import { RunInput } from "../run/event-fields.ts";
 /** What happens when a schedule fires while its previous run is still executing. */
 export const overlaps = ["skip", "queue", "cancel"] as const;
 
+/** The latest time of a `Date`, ms since the epoch. */
+const latest = 8.64e15;
+
 /**
  * A schedule created at run time, by an API key or a tool (others are in the configuration). Its runs are started with the idempotency key
  * `schedule:NAME:TIME`, which is what makes each start happen exactly once.
@@ -20,7 +23,7 @@ export const StoredSchedule = z.strictObject({
   /** A cron expression in a time zone, or a single time in ms since the epoch. */
   cron: z.string().exactOptional(),
   timezone: z.string(),
-  at: z.number().exactOptional(),
+  at: z.number().max(latest).exactOptional(),
   overlap: z.enum(overlaps),
   jitter: z.number(),
   catchUp: z.number(),
@@ -82,13 +85,20 @@ export class StoredSchedules {
     return true;
   }
 
-  /** All, or those of a tenant with this name prefix. */
-  async *all(of?: { readonly tenant: string; readonly prefix?: string }): AsyncGenerator<StoredSchedule> {
+  /** All, or those of a tenant with this name prefix. One that cannot be read is left out, so that it stops no other. */
+  async *all(
+    of?: { readonly tenant: string; readonly prefix?: string },
+    unreadable: (key: string) => void = () => {},
+  ): AsyncGenerator<StoredSchedule> {
     const prefix = of === undefined ? "of/" : keyOf(of.tenant, of.prefix ?? "");
     let after: string | undefined;
     for (;;) {
       const found = await this.#values.list(space, { prefix, limit: page, ...(after === undefined ? {} : { after }) });
-      for (const entry of found) yield read(entry);
+      for (const entry of found) {
+        const schedule = read(entry);
+        if (schedule !== undefined) yield schedule;
+        else unreadable(entry.key);
+      }
       after = found.at(-1)?.key;
       if (found.length < page) return;
     }
@@ -104,4 +114,4 @@ export class StoredSchedules {
 }
 
 const keyOf = (tenant: string, name: string): string => `of/${encodeURIComponent(tenant)}/${name}`;
-const read = ({ value }: KeyValue): StoredSchedule => StoredSchedule.parse(JSON.parse(value));
+const read = ({ value }: KeyValue): StoredSchedule | undefined => StoredSchedule.safeParse(JSON.parse(value)).data;

@@ -34,5 +34,6 @@ function quantity(pattern: RegExp, units: Readonly<Record<string, number>>, what
   };
   return z
     .union([z.number().nonnegative({ error }), z.string().regex(pattern, { error })], { error })
-    .transform((value) => (typeof value === "number" ? value : parse(value)));
+    .transform((value) => (typeof value === "number" ? value : parse(value)))
+    .refine(Number.isFinite, { error }); // So many digits are infinite, which JSON cannot hold.
 }

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { VenturiError } from "../../../src/core/errors/errors.ts";
+import type { KeyValues } from "../../../src/core/journal/key-values.ts";
+import { StoredSchedules } from "../../../src/core/ports/schedules.ts";
 import type { Service } from "../../../src/host/service.ts";
 import { keyOf } from "../../service.ts";
 import { serviceOf, until } from "./world.ts";
@@ -16,7 +18,7 @@ describe("schedules over HTTP", () => {
   before(async () => {
     service = await serviceOf(
       `schedules: { nightly: { cron: "0 3 * * *", timezone: Europe/Berlin, agent: assistant, input: Tidy up., tenant: ada } }
-agents: { assistant: { model: demo/small, tools: [remind] }, other: { model: demo/small } }
+agents: { assistant: { model: demo/small, tools: [remind] }, other: { model: demo/small, aliases: [spare] } }
 tools: { remind: { type: later, most: 2 } }
 `.replace("schedules:", `server: { listen: 0, auth: { keys: ${JSON.stringify(keys)} } }\nschedules:`),
     );
@@ -79,6 +81,49 @@ tools: { remind: { type: later, most: 2 } }
     ];
     for (const [key, body, status] of asked)
       expect((await make(key, body)).status, JSON.stringify(body)).to.equal(status);
+  });
+
+  it("whose durations are beyond all numbers and dates are refused, and stop nobody's schedules", async () => {
+    const digits = `${"9".repeat(320)}d`;
+    for (const timing of [
+      { cron: "* * * * *", jitter: digits },
+      { cron: "* * * * *", catchUp: digits },
+      { cron: "* * * * *", jitter: 1e300 },
+      { in: digits },
+      { in: "99999999d" },
+      { in: 1e308 },
+    ])
+      expect((await make("bob", { name: "beyond", ...timing })).status, JSON.stringify(timing)).to.equal(400);
+    // As an earlier release has stored them.
+    const { keyValues } = service.host.journal;
+    const definition = { tenant: "bob", agent: "assistant", input: { text: "x" }, timezone: "UTC", overlap: "queue" };
+    for (const [name, rest] of Object.entries({ "no-number": { jitter: null }, "no-date": { jitter: 0, at: 1e308 } })) {
+      const value = JSON.stringify({ name, ...definition, catchUp: 0, createdAt: 0, ...rest });
+      await keyValues?.put("schedules", { key: `of/bob/${name}`, value, version: 0 });
+    }
+    expect((await make("ada", { name: "unharmed", in: "1ms" })).status).to.equal(201);
+    await until(async () => (await service.host.runs.list({ metadata: { schedule: "unharmed" } })).runs[0]);
+    expect((await ask("bob", "GET", "/v1/schedules")).status).to.equal(200);
+    expect((await ask("bob", "GET", "/v1/schedules/no-date")).status).to.equal(404);
+  });
+
+  it("that are made for an agent's other name are seen and removed by a key of that agent", async () => {
+    expect((await make("narrow", { name: "by-alias", agent: "spare", in: "1h" })).body.agent).to.equal("other");
+    expect((await ask("narrow", "GET", "/v1/schedules/by-alias")).status).to.equal(200);
+    expect((await ask("narrow", "DELETE", "/v1/schedules/by-alias")).status).to.equal(204);
+  });
+
+  it("are bounded in size and, for each tenant, in number", async () => {
+    const large = await make("bob", { name: "large", in: "1h", input: "x".repeat(200_000) });
+    expect([large.status, large.body.error.code]).to.deep.equal([413, "too_large"]);
+    const stored = new StoredSchedules(service.host.journal.keyValues as KeyValues);
+    const one = { tenant: "bob", agent: "other", input: {}, timezone: "UTC", overlap: "queue", jitter: 0, catchUp: 0 };
+    const at = Date.now() + 86_400_000;
+    for (let index = 0; index < 1_000; index++)
+      await stored.add({ ...one, overlap: "queue", name: `many-${index}`, at, createdAt: 0 });
+    const next = await make("bob", { name: "one-more", in: "1h" });
+    expect([next.status, next.body.error.code]).to.deep.equal([413, "too_large"]);
+    expect((await make("ada", { name: "another-tenant", in: "1h" })).status).to.equal(201);
   });
 
   it("of a tool are bounded for each run, made once for each call, and start a run of the same tenant", async () => {
