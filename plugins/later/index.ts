@@ -98,6 +98,7 @@ async function later({ input, context, options, now, runs, values }: Asked): Pro
     origin: { run, call, depth },
     createdAt: Math.min(now, at),
     ...(input.here && session !== undefined ? { session } : {}),
+    ...(request.user === undefined ? {} : { metadata: { user: request.user } }),
     ...(request.caller === undefined ? {} : { by: request.caller.id }),
     ...(request.caller?.concurrentRuns === undefined ? {} : { concurrentRuns: request.caller.concurrentRuns }),
   };

@@ -126,14 +126,15 @@ tools: { remind: { type: later, most: 2 } }
     expect((await make("ada", { name: "another-tenant", in: "1h" })).status).to.equal(201);
   });
 
-  it("of a tool are bounded for each run, made once for each call, and start a run of the same tenant", async () => {
+  it("of a tool are bounded for each run, made once for each call, and start a run of the same tenant, for the same user", async () => {
     const tool = service.host
       .revision()
       .agents.get("assistant")
       ?.tools()
       .find(({ name }) => name === "remind");
     if (tool === undefined) throw new Error("no tool");
-    const { run } = await service.host.runs.start({ agent: "assistant", input: { text: "Hello." } }, { tenant: "ada" });
+    const request = { agent: "assistant", input: { text: "Hello." }, metadata: { user: "ana" } };
+    const { run } = await service.host.runs.start(request, { tenant: "ada" });
     const call = async (id: string, input: object) =>
       await tool.call(input as never, { run, call: id, agent: "assistant" } as never);
     const first = await call("c1", { task: "Say hello.", in: "10ms" });
@@ -158,5 +159,6 @@ tools: { remind: { type: later, most: 2 } }
     });
     expect(started).to.include({ tenant: "ada", agent: "assistant" });
     expect(started.request.metadata?.laterDepth).to.equal(1);
+    expect(started.request.user).to.equal("ana");
   });
 });
