@@ -6,15 +6,16 @@ import { eraseMemory, type Kept } from "./memory.ts";
 import { eraseNotes } from "./notes.ts";
 import { Failure } from "./view.ts";
 
-/** Erasure of everything stored for a run or conversation. */
+/** Erasure of everything stored for a run or conversation. Runs go last: if something fails, the same request finds the rest. */
 export function mountErase(host: ChannelHost<FastifyInstance>, kept: Kept): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.delete("/v1/runs/:run", { schema: schemas.run }, async (request) => {
     const runs = host.runsFor(request);
     const row = await runs.get(request.params.run);
+    mayRemove(host, request, row);
     mustHaveEnded([row]);
-    await runs.remove(row.run);
     await eraseNotes(kept.memories(), { tenant: row.tenant, run: row.run });
+    await runs.remove(row.run);
     return { removed: [row.run] };
   });
   server.delete("/v1/sessions/:session", { schema: schemas.session }, async (request) => {
@@ -22,15 +23,25 @@ export function mountErase(host: ChannelHost<FastifyInstance>, kept: Kept): void
     const runs = host.runsFor(request);
     const rows = await runsOf(runs, session);
     if (rows.length === 0) throw new VenturiError("session.remove", "not_found", `there is no session "${session}"`);
+    for (const row of rows) mayRemove(host, request, row);
     mustHaveEnded(rows);
-    for (const row of rows) {
-      await runs.remove(row.run);
-      await eraseNotes(kept.memories(), { tenant: row.tenant, run: row.run });
-    }
     const tenants = new Set(rows.map(({ tenant }) => tenant));
-    for (const tenant of tenants) await eraseMemory(kept, { tenant, scope: "session", owner: session });
+    const agents = host.caller(request).agents && runs.agents();
+    for (const tenant of tenants) await eraseMemory(kept, { tenant, scope: "session", owner: session }, agents);
+    for (const row of rows) {
+      await eraseNotes(kept.memories(), { tenant: row.tenant, run: row.run });
+      await runs.remove(row.run);
+    }
     return { removed: rows.map(({ run }) => run) };
   });
+}
+
+/** As `remove` checks it, but before anything is erased. */
+function mayRemove(host: ChannelHost<FastifyInstance>, request: unknown, { run, tenant }: RunRow): void {
+  host.demand(request, "steer");
+  const caller = host.caller(request);
+  if (tenant === caller.tenant || caller.act === "all") return;
+  throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
 }
 
 /** Only ended runs are erased: an active one must be cancelled first, so that it is not erased by mistake. */

@@ -1,5 +1,6 @@
 import { Documents, MemoryScope, readSchema, StoredDocument } from "venturi/internal";
 import {
+  type AgentInfo,
   type ChannelHost,
   type Journal,
   type MemoryDocument,
@@ -27,7 +28,7 @@ export function mountMemory(host: ChannelHost<FastifyInstance>, { journal, memor
     for await (const document of documents().all({ tenant, ...request.params })) {
       if (found.length < most) found.push(document);
     }
-    const seen = new Set(documentsOf(host, request).map(({ name }) => name));
+    const seen = new Set(documentsOf(host, request, request.params).map(({ name }) => name));
     return { documents: found.filter(({ document }) => seen.has(document)) };
   });
   server.get("/v1/memory/:scope/:owner/:document", { schema: schemas.get }, async (request) => {
@@ -73,19 +74,36 @@ export interface Kept {
   readonly memories: () => MemoryRegistry;
 }
 
-/** Erases everything remembered about a session, user or agent. */
-export async function eraseMemory({ journal, memories }: Kept, place: MemoryPlace): Promise<number> {
+/** Erases everything remembered about a session, user or agent; with `agents` only their documents, and notes in their stores. */
+export async function eraseMemory(
+  { journal, memories }: Kept,
+  place: MemoryPlace,
+  agents?: readonly AgentInfo[],
+): Promise<number> {
   const { keyValues } = journal();
-  const documents = keyValues === undefined ? 0 : await new Documents(keyValues).remove(place);
-  return documents + (await eraseNotes(memories(), place));
+  let removed = await eraseNotes(memories(), place, agents);
+  if (keyValues === undefined) return removed;
+  const documents = new Documents(keyValues);
+  for await (const { document } of documents.all(place)) {
+    const isTheirs = agents?.some(({ memory }) => memory?.some(({ name }) => name === document)) ?? true;
+    if (isTheirs) removed += await documents.remove({ ...place, document });
+  }
+  return removed;
 }
 
-/** Documents of agents the caller may use. */
-const documentsOf = (host: ChannelHost<FastifyInstance>, request: unknown): readonly MemoryDocument[] =>
-  host
+/** Documents of agents the caller may use. A key limited to some agents has only those agents' own. */
+function documentsOf(
+  host: ChannelHost<FastifyInstance>,
+  request: unknown,
+  { scope, owner }: Pick<Place, "scope" | "owner">,
+): readonly MemoryDocument[] {
+  const isLimited = host.caller(request).agents !== undefined;
+  return host
     .runsFor(request)
     .agents()
+    .filter(({ name }) => !isLimited || scope !== "agent" || name === owner)
     .flatMap(({ memory = [] }) => memory);
+}
 
 interface Place {
   readonly scope: MemoryScope;
@@ -93,8 +111,9 @@ interface Place {
   readonly document: string;
 }
 
-function mustKnow(host: ChannelHost<FastifyInstance>, request: unknown, { document, scope }: Place): MemoryDocument {
-  const known = documentsOf(host, request).find((each) => each.name === document && each.scope === scope);
+function mustKnow(host: ChannelHost<FastifyInstance>, request: unknown, place: Place): MemoryDocument {
+  const { document, scope } = place;
+  const known = documentsOf(host, request, place).find((each) => each.name === document && each.scope === scope);
   if (known !== undefined) return known;
   throw new VenturiError("memory.read", "not_found", `no agent has a document "${document}" for each ${scope}`);
 }

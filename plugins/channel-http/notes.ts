@@ -1,5 +1,6 @@
 import { longestQuery, MemoryScope, mostFound, Note } from "venturi/internal";
 import {
+  type AgentInfo,
   type ChannelHost,
   type ErasedNotes,
   type MemoryRegistry,
@@ -60,10 +61,17 @@ export function mountNotes(host: ChannelHost<FastifyInstance>, memories: () => M
   });
 }
 
-/** Erases from every store; returns how many. */
-export async function eraseNotes(memories: MemoryRegistry, which: ErasedNotes): Promise<number> {
+/** Erases from every store, or every one of these agents; returns how many. */
+export async function eraseNotes(
+  memories: MemoryRegistry,
+  which: ErasedNotes,
+  agents?: readonly AgentInfo[],
+): Promise<number> {
   let removed = 0;
-  for (const name of memories.names()) removed += (await memories.get(name)?.erase(which)) ?? 0;
+  for (const name of memories.names()) {
+    const isTheirs = agents?.some(({ stores }) => stores?.includes(name)) ?? true;
+    if (isTheirs) removed += (await memories.get(name)?.erase(which)) ?? 0;
+  }
   return removed;
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
@@ -148,6 +149,38 @@ describe("/v1/memory/…/notes", () => {
     expect([await notes("one"), await notes("two"), await documents("two")]).to.deep.equal([0, 3, 1]);
     expect((await remove("ada", "sessions/two")).body.removed).to.have.length(2);
     expect([await notes("two"), await documents("two")]).to.deep.equal([0, 0]);
+  });
+
+  it("a key that is limited to some agents erases a session's runs and notes of these, and nothing of the others", async () => {
+    await ask("ada", "runs", { method: "POST", body: { agent: "keeper", input: "I like tea", session: "shared" } });
+    await ask("narrow", "runs", { method: "POST", body: { agent: "other", input: "hello", session: "shared" } });
+    await put("narrow", "memory/session/shared/here/notes/x", "mine");
+    expect((await remove("narrow", "sessions/shared")).body.removed).to.have.length(1);
+    expect(idsOf(await ask("ada", "memory/session/shared/here/notes"))).to.deep.equal([]);
+    expect(idsOf(await ask("ada", "memory/session/shared/notes/notes"))).to.have.length(1);
+    expect((await ask("ada", "memory/session/shared")).body.documents).to.have.length(1);
+    expect((await ask("ada", "sessions/shared")).body.runs).to.have.length(1);
+  });
+
+  it("what could not be erased because its memory was locked is erased by the same request later", async () => {
+    const body = { agent: "keeper", input: "I like tea", session: "locked" };
+    const { run } = (await ask("ada", "runs", { method: "POST", body })).body;
+    await ask("ada", "runs", { method: "POST", body });
+    expect((await remove("reader", `runs/${run}`)).status).to.equal(403);
+    const notes = async () => idsOf(await ask("ada", "memory/session/locked/notes/notes")).length;
+    for (const [path, left] of [
+      [`runs/${run}`, 1],
+      ["sessions/locked", 0],
+    ] as const) {
+      const other = new DatabaseSync(join(folder, "notes.db"));
+      other.exec("BEGIN IMMEDIATE");
+      expect((await remove("ada", path)).status).to.be.oneOf([503, 504]);
+      other.exec("ROLLBACK");
+      other.close();
+      expect((await remove("ada", path)).status).to.equal(200);
+      expect(await notes()).to.equal(left);
+    }
+    expect((await ask("ada", "memory/session/locked")).body.documents).to.deep.equal([]);
   });
 
   it("erasing a user erases documents and notes of every memory, and nobody else's", async () => {

@@ -126,7 +126,11 @@ describe("/v1/memory", () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "venturi-memory-"));
     const server = `server: { listen: 0, auth: { keys: ${JSON.stringify(keys)} } }\nchannels: { http: { type: channel-http } }`;
-    const text = config("user", server).replaceAll("scripted/", "demo/");
+    const text = config("user", server)
+      .replaceAll("scripted/", "demo/")
+      .replace("tools:\n", "tools:\n  notebook: { type: remember, scope: agent }\n")
+      .replace("tools: [profile]", "tools: [profile, notebook]")
+      .replace("demo/other }", "demo/other, tools: [notebook] }");
     const configFile = join(folder, "venturi.yaml");
     writeFileSync(configFile, text);
     service = await openService({ configFile, env: {}, log: silentLog });
@@ -179,6 +183,19 @@ describe("/v1/memory", () => {
     expect((await ask("narrow", "memory/user/ana", { method: "DELETE" })).status).to.equal(403);
     expect((await ask("ada", path)).status).to.equal(200);
     expect((await ask("ada", "memory/user/ana", { method: "DELETE" })).body).to.deep.equal({ removed: 1 });
+  });
+
+  it("of an agent itself is seen and changed by keys of that agent, not by those of another that has the same tool", async () => {
+    const own = "memory/agent/other/notebook";
+    const others = "memory/agent/keeper/notebook";
+    for (const to of [own, others]) expect((await put("ada", { value: {} }, to)).status).to.equal(200);
+    expect((await put("narrow", { value: { a: 1 } }, own)).status).to.equal(200);
+    expect((await ask("narrow", own)).status).to.equal(200);
+    expect((await put("narrow", { value: { a: 1 } }, others)).status).to.equal(404);
+    expect((await ask("narrow", others)).status).to.equal(404);
+    expect((await ask("narrow", others, { method: "DELETE" })).status).to.equal(404);
+    expect((await ask("narrow", "memory/agent/keeper")).body.documents).to.deep.equal([]);
+    expect((await ask("ada", others)).body.value).to.deep.equal({});
   });
 
   it("keeps owners apart whose names are strange or long", async () => {
