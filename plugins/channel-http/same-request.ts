@@ -3,7 +3,10 @@ import { isDeepStrictEqual } from "node:util";
 import { textMessage } from "venturi/internal";
 import type { Message, RunInput, RunRequest } from "venturi/plugin";
 
-/** Whether a stored request equals the given one: large content is stored by hash, and variables include the agent's defaults. */
+/**
+ * Whether a stored request equals the given one, which is as it would be stored, or as it came: large content is stored by hash, and
+ * variables include the agent's defaults.
+ */
 export function sameRequest(stored: RunRequest, given: RunRequest): boolean {
   return (
     stored.agent === given.agent &&
@@ -12,7 +15,11 @@ export function sameRequest(stored: RunRequest, given: RunRequest): boolean {
   );
 }
 
-const chosen = ({ model, options, clientTools, toolChoice }: RunRequest) => [model, options, clientTools, toolChoice];
+/** As JSON, which is how it is stored: without `undefined`. */
+function chosen({ session, metadata, limits, notify, model, options, clientTools, toolChoice }: RunRequest): unknown {
+  const fields = { session, metadata, limits, notify, model, options, clientTools, toolChoice };
+  return JSON.parse(JSON.stringify(fields));
+}
 
 function sameInput(stored: RunInput, given: RunInput): boolean {
   const { variables = {} } = stored;
@@ -30,13 +37,14 @@ function sameContent(stored: unknown, given: unknown): boolean {
   if (typeof stored === "string" && typeof given === "string")
     return stored === given || (stored.startsWith("\u0000") && stored.endsWith(hashOf(Buffer.from(given))));
   if (!isObject(stored) || !isObject(given)) return Object.is(stored, given);
+  const isBare = typeof stored.hash === "string" && given.hash === undefined;
   const long = stored.type === "text" ? given.text : given.output;
-  if (typeof stored.hash === "string" && typeof long === "string") {
+  if (isBare && typeof long === "string") {
     const { hash, size: _, text: __, output: ___, ...rest } = stored;
     const { text, output, ...others } = given;
     return hash === hashOf(Buffer.from(long)) && sameContent(rest, others);
   }
-  if (typeof stored.hash === "string" && typeof given.data === "string") {
+  if (isBare && typeof given.data === "string") {
     const { hash, size: _, ...rest } = stored;
     const { data, ...others } = given;
     return hash === hashOf(Buffer.from(given.data, "base64")) && sameContent(rest, others);

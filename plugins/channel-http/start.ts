@@ -90,7 +90,7 @@ async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
     ...callRequest(settings),
   };
   const served = await startRun(opening, request);
-  if (served.existing) await mustBeSame(served, request);
+  if (served.existing) await mustBeSame(served, served.asked);
   return served;
 }
 

@@ -55,12 +55,19 @@ export interface Opening {
 }
 
 /** Starts a run for a request: joins its trace, uses its Idempotency-Key, and names the run in the response headers. */
-export async function startRun(opening: Opening, request: RunRequest): Promise<ServedRun & { existing: boolean }> {
+export async function startRun(
+  opening: Opening,
+  request: RunRequest,
+): Promise<ServedRun & { existing: boolean; asked: RunRequest }> {
   const { host, reply, channel, onDisconnect, compat, rates } = opening;
   const { headers } = opening.request;
   const runs = host.runsFor(opening.request);
   const key = headers["idempotency-key"];
-  const { run, existing } = await runs.start(
+  const {
+    run,
+    existing,
+    asked = request,
+  } = await runs.start(
     { ...request, onDisconnect, ...traceHeadersOf(headers) },
     { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
   );
@@ -68,7 +75,7 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   // A stream's headers do not wait for `round.started`, which has the complete list, so only fields dropped by the channel are listed.
   if (request.unsent !== undefined && request.unsent.length > 0)
     reply.header(warningsHeader, warningsText(request.unsent));
-  const served = { host, runs, run, reply, channel, onDisconnect, existing };
+  const served = { host, runs, run, reply, channel, onDisconnect, existing, asked };
   const rate = rates && runs.tokenRate?.(run);
   if (rates === undefined || rate === undefined) return served;
   return {

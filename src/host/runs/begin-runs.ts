@@ -8,7 +8,7 @@ import type { Journal, Recording } from "../../core/journal/journal.ts";
 import type { Chance } from "../../core/ports/chance.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { inputWeight, type Memory } from "../../core/ports/held.ts";
-import type { StartOptions } from "../../core/ports/runs.ts";
+import type { Runs, StartOptions } from "../../core/ports/runs.ts";
 import type { ForkRequest } from "../../core/run/fork.ts";
 import { keyedRunId, newRunId } from "../../core/run/run-id.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
@@ -51,7 +51,7 @@ export class BeginRuns {
     this.#draining = true;
   }
 
-  async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
+  async start(request: RunRequest, options: StartOptions = {}): ReturnType<Runs["start"]> {
     this.#mustAccept("run.start");
     const { agent, input: asked, context } = this.#check(request, options);
     const { value: input, verdicts } = screenInput(agent.guards, asked);
@@ -91,7 +91,8 @@ export class BeginRuns {
     if (enqueued.claim) this.#deps.executor.offer(enqueued.claim, held);
     else held?.release();
     claimant?.release();
-    return { run: enqueued.run, existing: enqueued.existing };
+    if (!enqueued.existing) return { run: enqueued.run, existing: false };
+    return { run: enqueued.run, existing: true, asked: { ...stored, agent: agent.name } };
   }
 
   async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {

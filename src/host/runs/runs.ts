@@ -145,7 +145,7 @@ export class HostRuns implements Runs {
     return this.#executor.figures;
   }
 
-  async start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }> {
+  async start(request: RunRequest, options?: StartOptions): ReturnType<Runs["start"]> {
     return await this.#begin.start(request, options);
   }
 
