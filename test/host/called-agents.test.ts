@@ -120,6 +120,34 @@ describe("an approval inside a called agent", function () {
     expect((await json("/v1/approvals")).body.approvals).to.deep.equal([]);
   });
 
+  it("answered at all three runs at the same time it has one answer, which all of them tell", async () => {
+    const verdicts = [true, false, true];
+    for (let round = 0; round < 3; round++) {
+      const run = await started();
+      const waiting = async () =>
+        ((await json("/v1/runs?status=waiting")).body.runs as unknown as { run: string }[]).map((each) => each.run);
+      while ((await waiting()).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+      const runs = await waiting();
+      const calls = await Promise.all(runs.map(async (each) => (await service.host.runs.pending(each))[0]?.call));
+      const answers = await Promise.all(
+        runs.map((each, index) =>
+          post(`/v1/runs/${each}/approvals/${calls[index]}`, {
+            approved: verdicts[(index + round) % 3],
+            reason: `of ${each}`,
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([202, 409, 409]);
+      const counted = runs[answers.findIndex(({ status }) => status === 202)];
+      await ended(run);
+      for (const each of runs) {
+        const { events } = await service.host.runs.events(each);
+        const resolved = events.filter((event) => event.type === "approval.resolved");
+        expect(resolved.map(({ reason }) => reason)).to.deep.equal([`of ${counted}`]);
+      }
+    }
+  });
+
   it("answered where it was asked, it is settled at the callers too, which are parked by then", async () => {
     const run = await started();
     await asked(run);

@@ -2,8 +2,16 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { RunEvent } from "../../core/run/events.ts";
 import { mayBeCut } from "../../core/run/page.ts";
-import { type AskedEvent, isAnswered, isAsked, type PendingQuestion, pendingOf } from "../../core/run/questions.ts";
+import {
+  type AnsweredEvent,
+  type AskedEvent,
+  isAnswered,
+  isAsked,
+  type PendingQuestion,
+  pendingOf,
+} from "../../core/run/questions.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
+import type { SignalBody } from "../../core/run/signals.ts";
 
 const page = 1_000;
 /** The open questions of a waiting run are nearly always among its last few events. */
@@ -20,6 +28,8 @@ export interface AskedAbout {
   readonly answered: boolean;
   /** The last question about it. */
   readonly asked: AskedEvent | undefined;
+  /** The answer to it. */
+  readonly verdict: Omit<SignalBody<"approve">, "call"> | undefined;
 }
 
 /** Rejects with `not_found` when the call does not exist in the run. */
@@ -28,6 +38,7 @@ export async function askedAbout(journal: Journal, run: string, call: string): P
   let known = false;
   let answered = false;
   let asked: AskedEvent | undefined;
+  let last: AnsweredEvent | undefined;
   const open = new Set<string>();
   for await (const event of eventsOf(journal, run)) {
     if (isAsked(event)) open.add(event.call);
@@ -37,14 +48,22 @@ export async function askedAbout(journal: Journal, run: string, call: string): P
     if (isAsked(event)) {
       count += 1;
       asked = event;
-    }
+      last = undefined;
+    } else if (isAnswered(event)) last = event;
     if (isAnswered(event) || event.type === "tool.finished" || event.type === "tool_call.rejected") {
       answered = true;
     } else if (isAsked(event) || event.type === "tool_call.ready") answered = false;
   }
-  if (known) return { count, answered, asked };
+  if (known) return { count, answered, asked, verdict: last && verdictOf(last) };
   const waits = open.size === 0 ? "it waits for nobody" : `it waits for: ${[...open].join(", ")}`;
   throw new VenturiError("run.signal", "not_found", `the run ${run} has no call "${call}"; ${waits}`);
+}
+
+function verdictOf(event: AnsweredEvent): Omit<SignalBody<"approve">, "call"> {
+  const { reason, by } = event;
+  const said = { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+  if (event.type === "approval.resolved") return { approved: event.approved, ...said };
+  return { approved: event.answered, ...said, ...(event.answer === undefined ? {} : { answer: event.answer }) };
 }
 
 async function* eventsOf(journal: Journal, run: string): AsyncGenerator<RunEvent> {

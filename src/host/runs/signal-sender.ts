@@ -46,7 +46,7 @@ export class SignalSender {
     const checked = checkSignal(kind, body);
     checkSignalBounds(checked);
     if (!isName(run)) throw noRun(op, run);
-    if ("call" in checked) return this.#answer(run, checked, id);
+    if ("call" in checked) return this.#answer(run, checked);
     const screened = "text" in checked ? await this.#screened(run, checked) : checked;
     return this.#deps.journal.signal(run, { id: id ?? this.#deps.chance.uuid(), kind, body: screened });
   }
@@ -68,39 +68,53 @@ export class SignalSender {
     return value;
   }
 
-  async #answer(run: string, answer: SignalBody<"approve">, id: string | undefined): Promise<boolean> {
+  async #answer(run: string, given: SignalBody<"approve">): Promise<boolean> {
     const { journal, agent } = this.#deps;
     const row = await existingRun(journal, run);
-    const { count, answered, asked } = await askedAbout(journal, run, answer.call);
+    const { count, answered, asked } = await askedAbout(journal, run, given.call);
     if (answered || row.state === "done") return false;
-    const isPlain = answer.arguments === undefined && answer.for === undefined;
-    if (asked?.type === "question.asked") checkAnswer(asked, answer);
-    else if (answer.answer !== undefined) {
+    if (asked?.type === "question.asked") checkAnswer(asked, given);
+    else if (given.answer !== undefined) {
       throw new VenturiError(
         op,
         "invalid_input",
         "answer: the question is whether the call may be made; leave this out",
       );
     }
+    const answer = given.answer === undefined ? given : { ...given, answer: this.#masked(row, given.answer) };
+    // The question, not the answer, so that whoever answers second is told so.
+    const id = `approve:${answer.call}:${count}`;
+    if (asked?.origin !== undefined) return await this.#answerThere(asked.origin, { run, id, answer });
+    const isPlain = answer.arguments === undefined && answer.for === undefined;
     if (!isPlain && asked !== undefined) {
-      const { origin } = asked;
-      // Asked by a called run's tool: answered there, and forwarded to its callers.
-      if (origin !== undefined) return this.#answer(origin.run, { ...answer, call: origin.call }, id);
       if (!answer.approved) {
         const which = answer.arguments === undefined ? "for" : "arguments";
         throw new VenturiError(op, "invalid_input", `${which}: a refused call is not made; leave this out`);
       }
       if (answer.arguments !== undefined) checkChanged(agent(row.agent), asked.name, answer.arguments);
     }
-    const taken = await journal.signal(run, {
-      id: `${id ?? this.#deps.chance.uuid()}:${count}`,
-      kind: "approve",
-      body: answer.answer === undefined ? answer : { ...answer, answer: this.#masked(row, answer.answer) },
-    });
+    const taken = await journal.signal(run, { id, kind: "approve", body: answer });
     if (taken) {
       await new Callers(journal, row).answered(answer);
       await this.#audit(row, answer, asked);
     }
+    return taken;
+  }
+
+  /**
+   * Answers a question of a called run's tool where it was asked, since the first answer there counts. That run tells its callers; this one
+   * is told here too: it may be a fork of the caller, or the process may have ended before it was told.
+   */
+  async #answerThere(
+    { run, call }: NonNullable<AskedEvent["origin"]>,
+    here: { readonly run: string; readonly id: string; readonly answer: SignalBody<"approve"> },
+  ): Promise<boolean> {
+    const { journal } = this.#deps;
+    const taken = await this.#answer(run, { ...here.answer, call });
+    const { arguments: _, for: __, ...verdict } = here.answer;
+    const known = taken ? verdict : (await askedAbout(journal, run, call)).verdict;
+    const body = { ...known, call: here.answer.call };
+    if (known !== undefined) await journal.signal(here.run, { id: here.id, kind: "approve", body });
     return taken;
   }
 
