@@ -233,7 +233,7 @@ function whoseIs({ of }: BudgetSettings, { run, tenant, request }: Payer): strin
   }
 }
 
-/** One account per budget, owner and period; equal key or session names in two tenants are separate. */
+/** One account per budget, owner and period; equal user or session names in two tenants are separate. */
 function accountOf({ name, budget, whose }: Applied, { run, tenant, request }: Payer, now: number): string {
   const time = new Date(now).toISOString();
   const period = {
@@ -244,5 +244,7 @@ function accountOf({ name, budget, whose }: Applied, { run, tenant, request }: P
     day: time.slice(0, 10),
     month: time.slice(0, 7),
   }[budget.per];
-  return JSON.stringify([name, whose, period]);
+  // Otherwise the user "b/c" of the tenant "a" would be "c" of "a/b".
+  const isOfTenant = budget.of === "user" || budget.of === "session" || budget.per === "session";
+  return JSON.stringify([name, whose, period, ...(isOfTenant && tenant.includes("/") ? [tenant] : [])]);
 }

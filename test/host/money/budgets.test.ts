@@ -99,6 +99,23 @@ describe("a budget", () => {
     expect([endOf(await run("b")), endOf(await run("b"))]).to.deep.equal(["stop", "stop"]);
   });
 
+  it("is of one tenant's user or session, also where names with a slash read like another tenant's", async () => {
+    for (const [budget, named] of [
+      ["of: user, tokens: 1200, per: hour", (name: string) => ({ metadata: { user: name } })],
+      ["of: session, tokens: 1200, per: day", (name: string) => ({ session: name })],
+      ["of: agent, tokens: 1200, per: session", (name: string) => ({ session: name })],
+    ] as const) {
+      await open(`{ each: { ${budget} } }`);
+      const ends = [
+        endOf(await run("a", named("x/ada"), { tenant: "acme" })),
+        endOf(await run("a", named("ada"), { tenant: "acme/x" })),
+        endOf(await run("a", named("ada"), { tenant: "acme/x" })),
+      ];
+      expect(ends, budget).to.deep.equal(["stop", "stop", "budget_exceeded"]);
+      await host?.close();
+    }
+  });
+
   it("is of the key, the tenant, the session, and the subject of a token whatever the request says", async () => {
     type Start = readonly [more: object, options: object];
     const user = (name: string, subject: string): Start => [
