@@ -75,7 +75,11 @@ async function take(
     ...(conversation === "" ? {} : { session: conversation }),
     ...(notify === undefined ? {} : { notify: noUndefined(notify) }),
   };
-  return await runs.start(request, { tenant, key: `hook:${name}:${idOf(from, inbound, parsed)}` });
+  const { run, existing } = await runs.start(request, {
+    tenant,
+    key: `hook:${name}:${idOf(from, inbound, parsed)}`,
+  });
+  return { run, existing };
 }
 
 /** Slack sends interactions as a form with JSON in `payload`. */
