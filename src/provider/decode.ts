@@ -8,6 +8,7 @@ import { keepOne } from "../core/values/keep-one.ts";
 import { excessOfJson, frameLimits } from "../core/values/value-limits.ts";
 import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
+import { hasReplacement, notUtf8 } from "./frames/not-utf8.ts";
 
 /**
  * Bytes in, deltas out: framing and decoding of one generation, measured only with an observer. Failures come out as an `error`
@@ -99,9 +100,13 @@ export class Pipeline {
       for (let j = from; j < out.length; j++) {
         const delta = out[j] as Delta; // `j` is below the length.
         if (delta.type === "done" || delta.type === "error") this.finished = true;
-        // Safe to mutate: the decoder just created it and nothing else has seen it.
-        else if (delta.type === "tool_call" && observer !== undefined) {
-          (delta as { chunk?: number }).chunk = this.#chunk;
+        else if (delta.type === "tool_call") {
+          if (this.#frames.replaced && hasReplacement(frame.data)) {
+            out.length = from;
+            throw notUtf8();
+          }
+          // Safe to mutate: the decoder just created it and nothing else has seen it.
+          if (observer !== undefined) (delta as { chunk?: number }).chunk = this.#chunk;
         }
         const made = kindOfDelta[delta.type] ?? noKind;
         if (made.weight > main.weight) main = made;

@@ -40,6 +40,17 @@ describe("the framing of an AWS event stream", () => {
       expect(frames([body.subarray(0, cut), body.subarray(cut)]), `at ${cut}`).to.deep.equal({ out: expected });
   });
 
+  it("tells when bytes that are not UTF-8 were replaced, and not when their replacement was sent", () => {
+    for (const [bytes, replaced] of [
+      [Buffer.from('{"a":"\uFFFD"}'), false],
+      [Buffer.from([0x22, 0xff, 0x22]), true],
+    ] as const) {
+      const parser = framesOf("aws-event-stream");
+      parser.push(codec.encode({ headers: { ":event-type": { type: "string", value: "x" } }, body: bytes }), []);
+      expect(parser.replaced).to.equal(replaced);
+    }
+  });
+
   it("knows every type of header, and skips those it needs nothing from", () => {
     const headers = {
       yes: { type: "boolean", value: true },

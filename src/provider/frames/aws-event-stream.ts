@@ -3,6 +3,7 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import type { Frame } from "../../core/ports/plugin.ts";
 import type { Frames } from "./frames.ts";
 import { tooLarge } from "./held-bytes.ts";
+import { isReplaced } from "./not-utf8.ts";
 
 /** Total length, length of the headers, and the CRC of those eight bytes. */
 const prelude = 12;
@@ -17,6 +18,7 @@ const mostHeaders = 128 * 1024;
  */
 export class AwsEventStreamFrames implements Frames {
   readonly #limit: number;
+  replaced = false;
   #held = Buffer.alloc(0);
   #length = 0;
   /** Bytes until the next decision: a prelude, or a whole message. */
@@ -37,7 +39,10 @@ export class AwsEventStreamFrames implements Frames {
         this.#needed = this.#lengthOf(this.#held);
         continue;
       }
-      out.push(frameOf(this.#held.subarray(0, this.#length)));
+      const message = this.#held.subarray(0, this.#length);
+      const frame = frameOf(message);
+      this.replaced ||= isReplaced(frame.data, payloadOf(message));
+      out.push(frame);
       this.#reset();
     }
   }
@@ -75,12 +80,15 @@ export class AwsEventStreamFrames implements Frames {
   }
 }
 
+const payloadOf = (message: Buffer): Buffer =>
+  message.subarray(prelude + message.readUInt32BE(4), message.length - checksum);
+
 function frameOf(message: Buffer): Frame {
   const body = message.length - checksum;
   if (crc32(message.subarray(0, body)) !== message.readUInt32BE(body)) throw damaged("a message");
-  const from = prelude + message.readUInt32BE(4);
-  const { type, event, exception, code, said } = namesIn(message.subarray(prelude, from));
-  const data = message.toString("utf8", from, body);
+  const payload = payloadOf(message);
+  const { type, event, exception, code, said } = namesIn(message.subarray(prelude, body - payload.length));
+  const data = payload.toString("utf8");
   if (type === "exception") return { event: `exception:${exception}`, data };
   // A transport error has no payload.
   if (type === "error") return { event: `exception:${code}`, data: JSON.stringify({ message: said }) };

@@ -4,6 +4,8 @@ import type { Frame } from "../../core/ports/plugin.ts";
 export interface Frames {
   /** Set once another parser has taken over the rest of the stream, including everything pushed so far. */
   readonly successor?: Frames | undefined;
+  /** Bytes that are not UTF-8 have been replaced in some frame so far. */
+  readonly replaced?: boolean;
   push(read: Uint8Array, out: Frame[]): void;
   /** End of input. */
   end(out: Frame[]): void;

@@ -23,6 +23,10 @@ export class JsonArrayFrames implements Frames {
     this.#held = new HeldBytes(limit);
   }
 
+  get replaced(): boolean {
+    return this.#held.replaced;
+  }
+
   push(read: Uint8Array, out: Frame[]): void {
     let start = this.#depth > 0 ? 0 : -1;
     for (let i = 0; i < read.length; i++) {

@@ -1,6 +1,7 @@
 import type { Frame } from "../../core/ports/plugin.ts";
 import type { Frames } from "./frames.ts";
 import { HeldBytes, tooLarge } from "./held-bytes.ts";
+import { hasReplacement, isReplaced } from "./not-utf8.ts";
 
 const LF = 10;
 const CR = 13;
@@ -12,6 +13,7 @@ const CR = 13;
  */
 abstract class LineFrames implements Frames {
   protected readonly limit: number;
+  #replaced = false;
   readonly #held: HeldBytes;
   #text = "";
   #position = 0;
@@ -21,6 +23,10 @@ abstract class LineFrames implements Frames {
   constructor(limit: number) {
     this.limit = limit;
     this.#held = new HeldBytes(limit);
+  }
+
+  get replaced(): boolean {
+    return this.#replaced || this.#held.replaced;
   }
 
   /** Turns the complete lines into frames. */
@@ -42,7 +48,9 @@ abstract class LineFrames implements Frames {
     else {
       // Sockets already deliver Buffers; another view would cost as much as decoding a token.
       const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
-      this.#take(bytes.toString("utf8", start, last + 1));
+      const text = bytes.toString("utf8", start, last + 1);
+      if (hasReplacement(text)) this.#replaced ||= isReplaced(text, bytes.subarray(start, last + 1));
+      this.#take(text);
     }
     this.drain(out);
     if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));

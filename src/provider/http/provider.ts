@@ -16,6 +16,7 @@ import { traceHeadersIn } from "../../core/values/trace-context.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
 import { defaultMaxEvent } from "../frames/framing.ts";
+import { isReplaced, notUtf8 } from "../frames/not-utf8.ts";
 import { openConnections } from "./connections.ts";
 import { Exchange, type Opened, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
@@ -69,7 +70,7 @@ export interface Embedding {
 interface Asking<T> {
   readonly post: Post;
   readonly context: GenerationContext;
-  readonly read: (json: unknown, text: string) => T;
+  readonly read: (json: unknown, body: Buffer) => T;
 }
 
 /** Maximum bytes read of an error body. */
@@ -142,7 +143,7 @@ class Client {
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
     const op = "provider.generate";
     const post = built(op, () => this.#provider.request(request, "whole"));
-    return this.ask(op, { post, context, read: (json, text) => this.#provider.collect(json, text) });
+    return this.ask(op, { post, context, read: (json, body) => this.#collect(json, body) });
   }
 
   /** One request, one complete answer. */
@@ -154,7 +155,7 @@ class Client {
       if (opened.status >= 300) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
-      return read(parsedOf(opened, body), body);
+      return read(parsedOf(opened, body.toString()), body);
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {
@@ -235,12 +236,20 @@ class Client {
   /** Some gateways answer a streaming request with a complete JSON body, and some label a stream as JSON. */
   async #wholeInstead(reads: ReadBuffer, pipeline: Pipeline): Promise<Delta[]> {
     const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
-    if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body), body));
+    const text = body.toString();
+    if (text.trimStart().startsWith("{")) return deltasOf(this.#collect(parsed(text), body));
     const deltas: Delta[] = [];
-    pipeline.push(Buffer.from(body), deltas);
+    pipeline.push(body, deltas);
     pipeline.end(deltas);
     this.#ended(deltas);
     return deltas;
+  }
+
+  #collect(json: unknown, body: Buffer): Generation {
+    const text = body.toString();
+    const generation = this.#provider.collect(json, text);
+    if (isReplaced(text, body) && generation.parts.some(({ type }) => type === "tool_call")) throw notUtf8();
+    return generation;
   }
 
   /** Whether the stream ended successfully; also redacts secrets in an error sent within the stream. */

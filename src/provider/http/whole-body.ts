@@ -15,12 +15,12 @@ export const isPage = (opened: Opened): boolean => /^text\/html\b/i.test(header(
 export const isJson = (opened: Opened): boolean =>
   /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
 
-export async function readWhole(reads: ReadBuffer, limit: number): Promise<string> {
+export async function readWhole(reads: ReadBuffer, limit: number): Promise<Buffer> {
   const body = await readSome(reads, limit + 1);
   if (body.length > limit) {
     throw new VenturiError("stream.frame", "too_large", `the answer is larger than ${limit} bytes; raise maxEvent`);
   }
-  return body.toString("utf8");
+  return body;
 }
 
 /** The body, or its first `limit` bytes. */
