@@ -188,10 +188,16 @@ function report(thrown: unknown): number {
   return error.exit;
 }
 
-/** `venturi … | head` exits quietly. */
+/** `venturi … | head` ends with 0. As Ctrl-C does, it cancels a run: left as it is, the next command would go on with it. */
 function stopOnClosedPipe(): void {
+  let closed = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
+    if (error.code !== "EPIPE") throw error;
+    if (closed) return;
+    closed = true;
+    process.once("exit", () => {
+      process.exitCode = 0;
+    });
+    if (!process.emit("SIGINT")) process.exit(0);
   });
 }

@@ -1,0 +1,30 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { testFolder } from "../host/folder.ts";
+import { venturi } from "./venturi.ts";
+
+const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
+const config = `
+providers: { demo: { type: simulator, pace: 0 } }
+agents: { endless: { model: demo/pace-20-5000 } }
+journal: { type: sqlite, path: ./venturi.db }
+`;
+
+describe("a reader that closes the pipe of `venturi run`", function () {
+  this.timeout(60_000);
+  const folder = testFolder();
+
+  it("cancels the run, so that no later command goes on with it, and the command ends with 0", async () => {
+    const file = folder.write({ "venturi.yaml": config });
+    const child = spawn(process.execPath, [bin, "run", "endless", "go", "--config", file], { cwd: dirname(file) });
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    child.stderr.resume();
+    expect((await once(child, "exit"))[0]).to.equal(0);
+    const { out } = await venturi(["runs", "--config", file, "--json"], {}, dirname(file));
+    expect(out).to.contain('"cancelled"');
+  });
+});
