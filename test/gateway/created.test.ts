@@ -5,7 +5,7 @@ import { ResponseProjection } from "../../plugins/channel-openai/responses-proje
 import { newRunId } from "../../src/core/run/run-id.ts";
 
 const requested = 1_700_000_000_123;
-const run = newRunId(requested, { uuid: () => "00000000-0000-4000-8000-000000000000" } as never);
+const run = newRunId(requested, "00000000-0000-4000-8000-000000000000");
 /** Begun an hour after it was requested. */
 const started = { type: "run.started", seq: 1, at: requested + 3_600_000, run } as never;
 

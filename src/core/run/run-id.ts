@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Chance } from "../ports/chance.ts";
 
 /** Sortable by time and unguessable. Uses a UUID because Node generates those in bulk; these 20 digits are all random. */
-export function newRunId(now: number, chance: Chance): string {
-  const uuid = chance.uuid();
-  return `run_${now.toString(36).padStart(9, "0")}${uuid.slice(0, 8)}${uuid.slice(24)}`;
-}
+export const newRunId = (now: number, uuid: string): string =>
+  `run_${now.toString(36).padStart(9, "0")}${uuid.slice(0, 8)}${uuid.slice(24)}`;
 
 /** When the run with this id was requested, ms since the epoch; undefined for ids in another format. */
 export function timeOfRunId(run: string): number | undefined {

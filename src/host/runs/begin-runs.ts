@@ -58,7 +58,7 @@ export class BeginRuns {
     if (options.compat === "strict") checkFields(agent, request);
     this.#deps.frames.keep(agent);
     checkNotify(this.#deps.config, request, options.tenant ?? defaultTenant);
-    const run = newRunId(Math.floor(this.#deps.clock.now() - (options.waitedMs ?? 0)), this.#deps.chance);
+    const run = newRunId(Math.floor(this.#deps.clock.now() - (options.waitedMs ?? 0)), this.#deps.chance.uuid());
     const stored = await keptRequest(this.#deps.content, run, checked(this.#deps.content, { ...request, input }));
     const { tenant, caller, user, shadow } = await this.#owner(request, options);
     const claimant = this.#deps.executor.claimant({ ...request, agent: agent.name });
@@ -110,7 +110,7 @@ export class BeginRuns {
       const wanted = user === undefined ? own : { ...own, user };
       const { agent, input: given } = this.#check(wanted);
       const { value: input, verdicts } = screenInput(agent.guards, given);
-      const forked = options.key === undefined ? newRunId(clock.now(), chance) : keyedRunId(tenant, options.key);
+      const forked = options.key === undefined ? newRunId(clock.now(), chance.uuid()) : keyedRunId(tenant, options.key);
       const target = { run: forked, tenant, caller: options.caller, now: clock.now(), ...listedOf(agent.skills) };
       const fork = {
         asked,
