@@ -4,6 +4,7 @@ import { type KeyValue, type KeyValues, mostListed } from "../core/journal/key-v
 import type { Clock } from "../core/ports/clock.ts";
 import type { Feedback } from "../core/run/feedback.ts";
 import type { RunRow } from "../core/run/run-row.ts";
+import { forgetResponses } from "./kept-responses.ts";
 
 /** Notes about a run, such as feedback: stored next to it, never among its events, and erased with it. */
 export interface Notes {
@@ -68,7 +69,7 @@ export async function* eachNotes(journal: Journal, after = ""): AsyncGenerator<{
   }
 }
 
-/** Removes runs together with their notes. The only caller of the journal's own `prune`. */
+/** Removes runs together with their notes, and with the answers cached from them if they are named. The only caller of the journal's own `prune`. */
 export async function pruneRuns(journal: Journal, options: PruneOptions, clock: Clock): Promise<number> {
   const { runs, olderThan, keep } = options;
   const named = await Promise.all((runs ?? []).map((run) => journal.get(run)));
@@ -79,12 +80,13 @@ export async function pruneRuns(journal: Journal, options: PruneOptions, clock: 
   const isSweep = runs === undefined && olderThan === undefined && keep === undefined;
   try {
     await forget(keyValues, keys, journal);
+    for (const run of runs ?? []) await forgetResponses(keyValues, run);
     // A sweep also finds notes that a crash between the two deletions left behind.
     if (isSweep || (removed > keys.length && keep !== undefined)) await forgetRemoved(journal);
     else if (removed > keys.length)
       await forgetRemoved(journal, olderThan === undefined ? "" : keyBefore(clock.now() - olderThan + clockSkew));
   } catch (cause) {
-    const why = `the runs are removed, but their feedback is not yet: ${messageOf(cause)}`;
+    const why = `the runs are removed, but their feedback and cached answers are not yet: ${messageOf(cause)}`;
     throw new VenturiError("journal.prune", "journal_failed", why, { cause });
   }
   return removed;

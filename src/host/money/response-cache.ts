@@ -12,6 +12,7 @@ import {
 import { type Clock, sleep } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
+import { findResponse, type KeptResponse, keepResponse, sweepResponses } from "../../journal/kept-responses.ts";
 import type { ModelSettings } from "../config/agents.ts";
 
 interface CacheDeps {
@@ -23,7 +24,6 @@ interface CacheDeps {
   readonly log: Log;
 }
 
-const space = "responses";
 /** Longer answers, as JSON, are not cached: a journal value is limited to 256 KiB. */
 const mostBytes = 200_000;
 
@@ -49,7 +49,7 @@ export function withResponses(port: Provider, { settings, ...deps }: CacheDeps):
       if (tenants !== "all" && !tenants.includes(tenant)) return yield* stream(request, context);
       const key = keyOf(deps.name, tenant, request);
       const known = await cache.find(key);
-      if (known === undefined) return yield* cache.recording(key, stream(request, context));
+      if (known === undefined) return yield* cache.recording({ key, run: context.run }, stream(request, context));
       context.cached = true;
       yield* replayed(known, { context, clock: deps.clock, rhythm: replay === "rhythm" });
     },
@@ -94,8 +94,8 @@ class Responses {
   async find(key: string): Promise<Kept | undefined> {
     const { values, clock, ttl } = this.#deps;
     try {
-      const entry = await values.get(space, key);
-      const kept = entry && (JSON.parse(entry.value) as Kept); // As this class wrote it.
+      const value = await findResponse(values, key);
+      const kept = value === undefined ? undefined : (JSON.parse(value) as Kept); // As this class wrote it.
       return kept === undefined || clock.now() - kept.at >= ttl ? undefined : kept;
     } catch (thrown) {
       this.#failed(thrown);
@@ -104,7 +104,7 @@ class Responses {
   }
 
   /** Passes the stream through, and stores it if it completes. */
-  async *recording(key: string, stream: AsyncIterable<readonly Delta[]>): AsyncIterable<readonly Delta[]> {
+  async *recording(of: KeptResponse, stream: AsyncIterable<readonly Delta[]>): AsyncIterable<readonly Delta[]> {
     const { clock } = this.#deps;
     const batches: [number, readonly Delta[]][] = [];
     let last = clock.monotonic();
@@ -117,25 +117,17 @@ class Responses {
       if (deltas.some(({ type }) => type === "error")) ended = false;
       yield deltas;
     }
-    if (ended) await this.#keep(key, batches).catch((thrown: unknown) => this.#failed(thrown));
-  }
-
-  async #keep(key: string, batches: Kept["batches"]): Promise<void> {
-    const { values, clock } = this.#deps;
-    const value = JSON.stringify({ at: clock.now(), batches } satisfies Kept);
-    if (Buffer.byteLength(value) > mostBytes) return;
-    const before = await values.get(space, key);
-    await values.put(space, { key, value, version: before?.version ?? 0 });
-    await this.#sweep();
+    if (ended) await this.#keep(of, batches).catch((thrown: unknown) => this.#failed(thrown));
   }
 
   /** Each stored answer triggers a check of a few others, so that no expired one stays forever. */
-  async #sweep(): Promise<void> {
+  async #keep(of: KeptResponse, batches: Kept["batches"]): Promise<void> {
     const { values, clock, ttl } = this.#deps;
-    for (const entry of await values.list(space, { after: randomBytes(8).toString("hex"), limit: 4 })) {
-      const { at } = JSON.parse(entry.value) as Kept; // As this class wrote it.
-      if (clock.now() - at >= ttl) await values.remove(space, entry.key, entry.version);
-    }
+    const value = JSON.stringify({ at: clock.now(), batches } satisfies Kept);
+    if (Buffer.byteLength(value) > mostBytes) return;
+    await keepResponse(values, of, value);
+    const isOver = (one: string) => clock.now() - (JSON.parse(one) as Kept).at >= ttl; // As this class wrote it.
+    await sweepResponses(values, randomBytes(8).toString("hex"), isOver);
   }
 
   /** Logs the failure: the cache must not fail a run. */

@@ -122,6 +122,28 @@ models: { main: { chain: [demo/m], responses: { ttl: 1h, tenants: [acme, other],
     expect(text(await timed({}, "acme"))).to.equal("answer 5.");
   });
 
+  it("forgets an answer with the run that it is from, and leaves nothing of it in the journal", async () => {
+    const { clock } = await open(config, answers(3));
+    const timed = async (more: object = {}) => {
+      const running = run(more, { tenant: "acme" });
+      await clock.advance(600);
+      return await running;
+    };
+    const [first] = await timed();
+    const values = host?.journal.keyValues;
+    const kept = async () => [
+      ...((await values?.list("responses")) ?? []),
+      ...((await values?.list("responses-by-run")) ?? []),
+    ];
+    expect(await kept()).to.have.length(2);
+    await host?.runs.remove(first?.run ?? "");
+    expect(await kept()).to.deep.equal([]);
+    expect(text(await timed())).to.equal("answer 1.");
+    await clock.advance(3_600_000);
+    await timed({ input: { text: "something else" } });
+    expect(await kept(), "those that expired").to.have.length(2);
+  });
+
   it("costs nothing when its reader leaves in the middle", async () => {
     const { clock } = await open(config, answers(2));
     const first = run({}, { tenant: "acme" });
