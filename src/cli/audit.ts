@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import type { AuditRecord } from "../core/journal/audit.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 
 interface Options {
@@ -23,7 +23,7 @@ export function configure(command: Command): void {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("venturi audit --action approval.given", "venturi audit --run RUN --json"))
     .action((options: Options) =>
-      withRecordings(loadOptionsOf(command), async ({ journal }) => {
+      withRecordings(recordedOptionsOf(command), async ({ journal }) => {
         const { tenant, action, run } = options;
         const { records } = await journal.audits({
           limit: limitOf(options.limit),

@@ -3,7 +3,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import type { Timing } from "../core/run/event-fields.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, loadOptionsOf, recordedOptionsOf } from "./globals.ts";
 import { dollars, forOneLine, show, showJson } from "./screen.ts";
 
 /** `venturi compare A B`: two runs side by side; `--split`: all runs of a split's members. */
@@ -25,7 +25,7 @@ export function configure(command: Command): void {
         throw new VenturiError("cli.compare", "invalid_input", "name two runs, or a split with --split");
       const { withRecordings } = await import("../host/with-recordings.ts");
       const { compareRuns } = await import("../host/recordings/compare.ts");
-      const comparison = await withRecordings(loadOptionsOf(command), async (recordings) =>
+      const comparison = await withRecordings(recordedOptionsOf(command), async (recordings) =>
         compareRuns(await recordings.events(a), await recordings.events(b)),
       );
       if (options.json) showJson(process.stdout, JSON.stringify(comparison));

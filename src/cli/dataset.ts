@@ -5,7 +5,7 @@ import { importCases } from "../evals/dataset/import.ts";
 import { readDataset } from "../evals/dataset/read.ts";
 import { addToDataset } from "../host/recordings/add-to-dataset.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
 
 interface Options {
@@ -32,7 +32,7 @@ export function configure(command: Command): void {
     .addHelpText("after", shown)
     .action(async (run: string, options: Options, sub: Command) => {
       const { to, ...item } = options;
-      await withRecordings(loadOptionsOf(sub), async (recordings, { telemetry: { redact } }) => {
+      await withRecordings(recordedOptionsOf(sub), async (recordings, { telemetry: { redact } }) => {
         const file = await addToDataset(recordings, { to, redact }, { run, ...item });
         if (file !== undefined) show(process.stderr, `${run} is in ${to}, its copy in ${file}\n`);
       });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { shadowReports } from "../evals/report/shadow-report.ts";
 import { tableText } from "../evals/report/table.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { sinceOf } from "./runs.ts";
 import { show, showJson } from "./screen.ts";
 
@@ -22,7 +22,7 @@ export function configure(command: Command): void {
     .action(async (options: Options) => {
       const { model, since } = options;
       const reports = await withRecordings(
-        loadOptionsOf(command),
+        recordedOptionsOf(command),
         async ({ journal }) => await shadowReports(journal, { model, since: sinceOf(since) }),
       );
       if (options.json) return showJson(process.stdout, JSON.stringify(reports));

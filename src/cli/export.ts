@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { wrap } from "../core/errors/errors.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { showData } from "./screen.ts";
 
 /** `venturi export RUN`: the run as JSON Lines. */
@@ -14,7 +14,7 @@ export function configure(command: Command): void {
     .option("-o, --output <file>", "write to this file instead of standard output")
     .addHelpText("after", example("venturi export run_0m5x… > run.ndjson"))
     .action((run: string, options: { output?: string }) =>
-      withRecordings(loadOptionsOf(command), async (recordings) => {
+      withRecordings(recordedOptionsOf(command), async (recordings) => {
         const lines = Readable.from(recordings.export(run));
         try {
           if (options.output === undefined) await printed(lines);

@@ -5,7 +5,7 @@ import type { ForkRequest } from "../core/run/fork.ts";
 import type { Unanswered } from "../core/run/unanswered.ts";
 import { openHost } from "../host/open.ts";
 import { askPerson } from "./approve.ts";
-import { example, globalsOf } from "./globals.ts";
+import { example, recordedGlobalsOf } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { openPrinter } from "./terminal.ts";
 import { watchStarted } from "./watch-run.ts";
@@ -61,7 +61,7 @@ export function configure(command: Command): void {
     )
     .action(async (run: string, options: Options) => {
       const request = requestOf(options);
-      const { config, set } = globalsOf(command);
+      const { config, set } = recordedGlobalsOf(command);
       const host = await openHost({ configFile: config, set: quietly(set), shadows: false });
       try {
         const forked = await host.runs.fork(run, request);

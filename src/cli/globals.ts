@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, Option } from "commander";
 import type { LoadOptions } from "../host/config/load.ts";
@@ -35,18 +35,27 @@ export function globalsOf(command: Command): Globals {
 export function globalsOrBox(command: Command): Globals {
   const { config, set } = globalsOf(command);
   if (command.getOptionValueSourceWithGlobals("config") !== "default" || existsSync(config)) return { config, set };
-  show(process.stderr, `there is no ${config} here: using the built-in one (venturi init copies it)\n`);
-  const data = resolve("data");
+  if (!told) show(process.stderr, `there is no ${config} here: using the built-in one (venturi init copies it)\n`);
+  told = true;
+  const journal = boxJournal();
   return {
     config: fileURLToPath(new URL("../../../config/venturi.yaml", import.meta.url)),
-    set: [`dataFolder=${data}`, `journal.path=${join(data, "venturi.db")}`, ...set],
+    set: [`dataFolder=${dirname(journal)}`, `journal.path=${journal}`, ...set],
   };
 }
 
-export function loadOptionsOf(command: Command): LoadOptions {
-  const { config, set } = globalsOf(command);
-  return { file: config, set };
-}
+/** The same for commands about stored runs: what was run without a configuration is found without one. */
+export const recordedGlobalsOf = (command: Command): Globals =>
+  existsSync(boxJournal()) ? globalsOrBox(command) : globalsOf(command);
+
+export const loadOptionsOf = (command: Command): LoadOptions => fileIn(globalsOf(command));
+export const recordedOptionsOf = (command: Command): LoadOptions => fileIn(recordedGlobalsOf(command));
+
+const fileIn = ({ config, set }: Globals): LoadOptions => ({ file: config, set });
+/** A command may need the configuration twice. */
+let told = false;
+
+const boxJournal = (): string => resolve("data", "venturi.db");
 
 /** Shown under a command's options. */
 export const example = (...lines: string[]): string => `\nExample:\n${lines.map((line) => `  ${line}\n`).join("")}`;

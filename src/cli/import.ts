@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 import { unreadable } from "./system-error.ts";
 import { readInput } from "./terminal.ts";
@@ -15,7 +15,7 @@ export function configure(command: Command): void {
     .addHelpText("after", example("venturi import run.ndjson", "venturi import run.ndjson --as run_copy"))
     .action(async (file: string, options: { as?: string; json?: true }) => {
       const text = await read(file);
-      await withRecordings(loadOptionsOf(command), async (recordings) => {
+      await withRecordings(recordedOptionsOf(command), async (recordings) => {
         const imported = await recordings.import(text, options.as);
         if (options.json) showJson(process.stdout, JSON.stringify(imported));
         else show(process.stdout, `${imported.run}\n`);

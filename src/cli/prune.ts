@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import { Duration } from "../core/values/units.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 
 interface Options {
@@ -19,7 +19,7 @@ export function configure(command: Command): void {
     .option("--json", "print the count as JSON")
     .addHelpText("after", example("venturi prune --older-than 30d", "venturi prune --keep 1000"))
     .action((options: Options) =>
-      withRecordings(loadOptionsOf(command), async (recordings, config) => {
+      withRecordings(recordedOptionsOf(command), async (recordings, config) => {
         const { retention } = config.journal;
         const olderThan = options.olderThan === undefined ? retention?.age : duration(options.olderThan);
         const keep = options.keep === undefined ? retention?.count : count(options.keep);

@@ -3,7 +3,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import { priceBook } from "../host/money/price-book.ts";
 import { reindex } from "../host/recordings/reindex.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 
 /** `venturi reindex`: rebuilds the digests of ended runs, with or without a running service. */
@@ -13,7 +13,7 @@ export function configure(command: Command): void {
     .option("--json", "print the count as JSON")
     .addHelpText("after", example("venturi reindex --missing"))
     .action((options: { missing?: true; json?: true }) =>
-      withRecordings(loadOptionsOf(command), async ({ journal }, config) => {
+      withRecordings(recordedOptionsOf(command), async ({ journal }, config) => {
         if (journal.keepDigest === undefined) {
           throw new VenturiError("cli.reindex", "invalid_input", "this journal keeps no digests");
         }

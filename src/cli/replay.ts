@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import type { Recordings } from "../host/recordings/recordings.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { show, showData } from "./screen.ts";
 import { openPrinter } from "./terminal.ts";
 
@@ -36,7 +36,7 @@ export function configure(command: Command): void {
       ),
     )
     .action((run: string, options: Options) =>
-      withRecordings(loadOptionsOf(command), async (recordings) => {
+      withRecordings(recordedOptionsOf(command), async (recordings) => {
         if ((await recordings.journal.get(run)) === undefined) {
           throw new VenturiError("cli.replay", "not_found", `there is no run ${run}`);
         }

@@ -5,7 +5,7 @@ import { outcomes } from "../core/run/events.ts";
 import type { ListQuery } from "../core/run/list-query.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import { Duration } from "../core/values/units.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 
 interface Options {
@@ -36,7 +36,7 @@ export function configure(command: Command): void {
       const since = sinceOf(options.since);
       const limit = limitOf(options.limit);
       const { withRecordings } = await import("../host/with-recordings.ts");
-      await withRecordings(loadOptionsOf(command), async ({ journal }) => {
+      await withRecordings(recordedOptionsOf(command), async ({ journal }) => {
         const list = async () => (await journal.list({ ...query, limit })).runs.filter((row) => row.createdAt >= since);
         const print = (row: RunRow) =>
           options.json ? showJson(process.stdout, JSON.stringify(viewOf(row))) : show(process.stdout, lineOf(row));

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { isCode } from "../core/errors/codes.ts";
 import { VenturiError } from "../core/errors/errors.ts";
 import { loadConfig } from "../host/config/load.ts";
-import { loadOptionsOf } from "./globals.ts";
+import { recordedOptionsOf } from "./globals.ts";
 
 export interface ServiceOptions {
   readonly url?: string;
@@ -46,7 +46,7 @@ export async function askService<Answer>(command: Command, request: ServiceReque
 }
 
 async function serviceUrl(command: Command): Promise<string> {
-  const { server } = await loadConfig(loadOptionsOf(command));
+  const { server } = await loadConfig(recordedOptionsOf(command));
   const { host, port } = server.listen;
   // A service on the wildcard address is reachable through loopback.
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;

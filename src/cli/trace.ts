@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { wrap } from "../core/errors/errors.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { drawn, forOneLine, show, showJson, wantsColor } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
 import { spanTree } from "./span-tree.ts";
@@ -41,7 +41,7 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
     import("../host/with-recordings.ts"),
     import("../host/recordings/trace-of-events.ts"),
   ]);
-  const events = await withRecordings(loadOptionsOf(command), (recordings) => recordings.events(run));
+  const events = await withRecordings(recordedOptionsOf(command), (recordings) => recordings.events(run));
   show(process.stderr, "drawn from the journal: to the millisecond, without chunks\n");
   return traceOfEvents(events);
 }

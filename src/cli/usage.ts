@@ -3,7 +3,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import type { UsageKey } from "../core/journal/money.ts";
 import { type UsageReport, usageCsv, usageQuery, usageReport } from "../core/journal/usage-report.ts";
 import { withRecordings } from "../host/with-recordings.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { dollars, forOneLine, show, showData, showJson } from "./screen.ts";
 
 interface Options {
@@ -33,7 +33,7 @@ export function configure(command: Command): void {
     .option("--json", "as JSON")
     .addHelpText("after", example("venturi usage --by day,model --since 7d", "venturi usage --by user --csv"))
     .action((options: Options) =>
-      withRecordings(loadOptionsOf(command), async ({ journal }) => {
+      withRecordings(recordedOptionsOf(command), async ({ journal }) => {
         if (journal.usage === undefined)
           throw new VenturiError("cli.usage", "invalid_input", "this journal keeps no sums of usage");
         const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]]));

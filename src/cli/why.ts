@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { wrap } from "../core/errors/errors.ts";
 import { duration } from "../serve/why/tell.ts";
 import { explainRun, type Why } from "../serve/why/why.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
 
@@ -24,7 +24,7 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
   const error = wrap("cli.why", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;
   const { withRecordings } = await import("../host/with-recordings.ts");
-  return withRecordings(loadOptionsOf(command), (recordings) =>
+  return withRecordings(recordedOptionsOf(command), (recordings) =>
     explainRun(
       {
         row: (id) => recordings.row(id),

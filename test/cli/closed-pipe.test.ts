@@ -13,8 +13,7 @@ agents: { endless: { model: demo/pace-20-5000 } }
 journal: { type: sqlite, path: ./venturi.db }
 `;
 
-describe("a reader that closes the pipe of `venturi run`", function () {
-  this.timeout(60_000);
+describe("a reader that closes the pipe of `venturi run`", () => {
   const folder = testFolder();
 
   it("cancels the run, so that no later command goes on with it, and the command ends with 0", async () => {

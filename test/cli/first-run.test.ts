@@ -8,13 +8,18 @@ import { venturi } from "./venturi.ts";
 describe("the first run", () => {
   const folder = testFolder();
 
-  it("in an empty folder `venturi run` answers from the box and keeps its data there", async () => {
+  it("in an empty folder `venturi run` answers from the box and keeps its data there, where other commands find it", async () => {
     const { exit, out, err } = await venturi(["run", "assistant", "What is 17 * 23?"], noKeys, folder.path("."));
     expect([exit, out.includes("391")], err).to.deep.equal([0, true]);
     expect(err.split("\n")[0]).to.equal(
       "there is no config/venturi.yaml here: using the built-in one (venturi init copies it)",
     );
     expect(existsSync(folder.path("data/venturi.db"))).to.equal(true);
+    const [run = ""] = /run_[0-9a-z]+/.exec(err) ?? [];
+    for (const words of [["runs"], ["why", run], ["trace", run], ["export", run]]) {
+      const found = await venturi(words, noKeys, folder.path("."));
+      expect(found.exit, `${words[0]}: ${found.err}`).to.equal(0);
+    }
   });
 
   it("a service does not start on a configuration that nobody chose, and says what to do", async () => {
