@@ -8,7 +8,7 @@ import { keepOne } from "../core/values/keep-one.ts";
 import { excessOfJson, frameLimits } from "../core/values/value-limits.ts";
 import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
-import { hasReplacement, notUtf8 } from "./frames/not-utf8.ts";
+import { notUtf8, replacement } from "./frames/not-utf8.ts";
 
 /**
  * Bytes in, deltas out: framing and decoding of one generation, measured only with an observer. Failures come out as an `error`
@@ -101,7 +101,7 @@ export class Pipeline {
         const delta = out[j] as Delta; // `j` is below the length.
         if (delta.type === "done" || delta.type === "error") this.finished = true;
         else if (delta.type === "tool_call") {
-          if (this.#frames.replaced && hasReplacement(frame.data)) {
+          if (this.#frames.replaced && frame.data.includes(replacement)) {
             out.length = from;
             throw notUtf8();
           }

@@ -1,5 +1,5 @@
 import { VenturiError } from "../../core/errors/errors.ts";
-import { isReplaced } from "./not-utf8.ts";
+import { isReplaced, replacement } from "./not-utf8.ts";
 
 /** Bytes buffered until the rest arrives. Capacity doubles when full, so buffering n bytes is O(n). */
 export class HeldBytes {
@@ -22,7 +22,7 @@ export class HeldBytes {
   take(bytes: Uint8Array): string {
     this.#add(bytes);
     const text = this.#room.toString("utf8", 0, this.length);
-    if (isReplaced(text, this.#room.subarray(0, this.length))) this.replaced = true;
+    if (text.includes(replacement)) this.replaced ||= isReplaced(text, this.#room.subarray(0, this.length));
     this.length = 0;
     // One huge event must not pin its buffer for the rest of the stream.
     if (this.#room.length > 1 << 20) this.#room = Buffer.alloc(0);

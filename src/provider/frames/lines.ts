@@ -1,7 +1,7 @@
 import type { Frame } from "../../core/ports/plugin.ts";
 import type { Frames } from "./frames.ts";
 import { HeldBytes, tooLarge } from "./held-bytes.ts";
-import { hasReplacement, isReplaced } from "./not-utf8.ts";
+import { isReplaced, replacement } from "./not-utf8.ts";
 
 const LF = 10;
 const CR = 13;
@@ -49,7 +49,7 @@ abstract class LineFrames implements Frames {
       // Sockets already deliver Buffers; another view would cost as much as decoding a token.
       const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
       const text = bytes.toString("utf8", start, last + 1);
-      if (hasReplacement(text)) this.#replaced ||= isReplaced(text, bytes.subarray(start, last + 1));
+      if (text.includes(replacement)) this.#replaced ||= isReplaced(text, bytes.subarray(start, last + 1));
       this.#take(text);
     }
     this.drain(out);
