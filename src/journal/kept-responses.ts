@@ -21,7 +21,7 @@ export async function keepResponse(values: KeyValues, { run, key }: KeptResponse
 export const findResponse = async (values: KeyValues, key: string): Promise<string | undefined> =>
   (await values.get(space, key))?.value;
 
-/** Removes some that are `over`: those of the oldest runs, and from `after` on. */
+/** Removes a few expired answers: those of the oldest runs, and some after a random key, since old entries name no run. */
 export async function sweepResponses(
   values: KeyValues,
   after: string,

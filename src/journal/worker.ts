@@ -147,7 +147,7 @@ export class Worker {
     for (const stop of this.#timers.values()) stop();
     this.#timers.clear();
     await this.#active.stop(this.#stopping.signal.reason);
-    await this.#claiming; // What it brings is given back, while the journal is still open.
+    await this.#claiming; // Its runs are released while the journal is still open.
     await this.#strayLeases.retryReleases();
   }
 

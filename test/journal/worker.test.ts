@@ -263,7 +263,7 @@ describe("Worker", () => {
     await worker.stop();
   });
 
-  it("stops only when a claim under way has been given back", async () => {
+  it("stops only after the runs of a pending claim are released", async () => {
     const journal = memory();
     const claim = journal.claim.bind(journal);
     const asked = Promise.withResolvers<void>();

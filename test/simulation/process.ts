@@ -120,7 +120,7 @@ export function boot(
   return { slot, life, runs, memory, deployment, stop };
 }
 
-/** An execution gets every signal of its run, in order: what it has not got counts as seen, and nobody delivers it again. */
+/** An execution gets all signals of its run in order: a skipped one counts as seen and is never delivered again. */
 const inOrder = (feed: SignalFeed, violated: (what: string) => void): SignalFeed => ({
   subscribe(after, callback) {
     let last = after;

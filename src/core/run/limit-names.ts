@@ -12,5 +12,5 @@ export type LimitName = (typeof limitNames)[number];
 
 export const isLimitName = (finish: string): finish is LimitName => (limitNames as readonly string[]).includes(finish);
 
-/** Whether the answer is not all that was to come: the model reached a limit, or the run one of its own. */
+/** Whether the answer is incomplete because the model or the run reached a limit. */
 export const isCutShort = (finish: string): boolean => finish === "length" || isLimitName(finish);

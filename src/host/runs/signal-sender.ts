@@ -82,7 +82,7 @@ export class SignalSender {
       );
     }
     const answer = given.answer === undefined ? given : { ...given, answer: this.#masked(row, given.answer) };
-    // The question, not the answer, so that whoever answers second is told so.
+    // Derived from the question, so that a second answer to it gets a conflict.
     const id = `approve:${answer.call}:${count}`;
     if (asked?.origin !== undefined) return await this.#answerThere(asked.origin, { run, id, answer });
     const isPlain = answer.arguments === undefined && answer.for === undefined;
@@ -102,8 +102,8 @@ export class SignalSender {
   }
 
   /**
-   * Answers a question of a called run's tool where it was asked, since the first answer there counts. That run tells its callers; this one
-   * is told here too: it may be a fork of the caller, or the process may have ended before it was told.
+   * Answers a question of a called run's tool where it was asked, since the first answer there counts. That run forwards
+   * the answer to its callers. It is stored here as well: this run may be a fork of the caller, or the process died before forwarding.
    */
   async #answerThere(
     { run, call }: NonNullable<AskedEvent["origin"]>,

@@ -70,7 +70,7 @@ export interface Embedding {
 interface Asking<T> {
   readonly post: Post;
   readonly context: GenerationContext;
-  readonly read: (json: unknown, body: Buffer) => T;
+  readonly read: (json: unknown, text: string, body: Buffer) => T;
 }
 
 /** Maximum bytes read of an error body. */
@@ -143,7 +143,7 @@ class Client {
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
     const op = "provider.generate";
     const post = built(op, () => this.#provider.request(request, "whole"));
-    return this.ask(op, { post, context, read: (json, body) => this.#collect(json, body) });
+    return this.ask(op, { post, context, read: (json, text, body) => this.#collect(json, text, body) });
   }
 
   /** One request, one complete answer. */
@@ -155,7 +155,8 @@ class Client {
       if (opened.status >= 300) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
-      return read(parsedOf(opened, body.toString()), body);
+      const text = body.toString();
+      return read(parsedOf(opened, text), text, body);
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {
@@ -237,7 +238,7 @@ class Client {
   async #wholeInstead(reads: ReadBuffer, pipeline: Pipeline): Promise<Delta[]> {
     const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
     const text = body.toString();
-    if (text.trimStart().startsWith("{")) return deltasOf(this.#collect(parsed(text), body));
+    if (text.trimStart().startsWith("{")) return deltasOf(this.#collect(parsed(text), text, body));
     const deltas: Delta[] = [];
     pipeline.push(body, deltas);
     pipeline.end(deltas);
@@ -245,8 +246,7 @@ class Client {
     return deltas;
   }
 
-  #collect(json: unknown, body: Buffer): Generation {
-    const text = body.toString();
+  #collect(json: unknown, text: string, body: Buffer): Generation {
     const generation = this.#provider.collect(json, text);
     if (isReplaced(text, body) && generation.parts.some(({ type }) => type === "tool_call")) throw notUtf8();
     return generation;
