@@ -224,6 +224,7 @@ export class Follower extends PolledStream<Batch> {
 
   #onAbort = (): void => {
     this.#close();
+    this.#reading = false; // Nobody waits for a read under way: it may take long, and may bring nothing.
     this.#arrived();
   };
 

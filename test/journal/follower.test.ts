@@ -266,7 +266,7 @@ describe("a reader of a run", () => {
     await turn();
     expect(clock.pending).to.equal(1);
     controller.abort();
-    expect(await waiting).to.equal(undefined);
+    expect(await waiting).to.equal("end");
     await turn();
     expect(polled(opened)).to.equal("end");
     expect(clock.pending).to.equal(0);
