@@ -139,7 +139,7 @@ export class Client {
     const seen: RunEvent[] = [];
     for (;;) {
       const server = await serverOf(this.#parts);
-      const stream = server.runs.follow(run, { after: seen.length })[Symbol.asyncIterator]();
+      const stream = server.runs.follow(run, { after: seen.length, ...this.#leaving() })[Symbol.asyncIterator]();
       for (;;) {
         const step = await servedBy(server, () => stream.next());
         if (step === "dead") break;
@@ -159,6 +159,18 @@ export class Client {
       coverage.count("reconnect");
       await world.io(undefined, `${this.#name} comes back`, world.decisions.below(1_000));
     }
+  }
+
+  /** Aborts at some time, perhaps in the middle of a read; the stream has to end then. */
+  #leaving(): { signal?: AbortSignal } {
+    const { world, profile, calm, coverage } = this.#parts.engine;
+    if (calm || !world.decisions.chance(profile.drops)) return {};
+    const leaving = new AbortController();
+    void world.io(undefined, `${this.#name} leaves`, world.decisions.below(200)).then(() => {
+      coverage.count("left");
+      leaving.abort();
+    });
+    return { signal: leaving.signal };
   }
 
   /** Each event once, in order, after it was stored and as it was stored. */

@@ -82,6 +82,11 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
     from: "return found.size === 0 ? undefined : `the guard ${active.name} found ${toldFindings(found)}`;",
     to: "return undefined;",
   },
+  "a reader that leaves waits for a read that brings nothing": {
+    file: "src/journal/follower.js",
+    from: "this.#reading = false; // Nobody",
+    to: "// Nobody",
+  },
   "a run's time goes back with the clock of its next process": {
     file: "src/journal/worker.js",
     from: "log.follow(last.at);",
