@@ -93,6 +93,7 @@ export { dataUrl, parseDataUrl } from "./core/values/data-url.ts";
 export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
 export { atPointer } from "./core/values/json-pointer.ts";
 export { audioFormat, isMediaType } from "./core/values/media-type.ts";
+export { momentIn } from "./core/values/moment.ts";
 export { redactor } from "./core/values/redact.ts";
 export { named } from "./core/values/schema-names.ts";
 export { didYouMean } from "./core/values/suggest.ts";

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { didYouMean, groupings, outcomes, type RunsQuery } from "venturi/internal";
+import { didYouMean, groupings, momentIn, outcomes, type RunsQuery } from "venturi/internal";
 import { type ChannelHost, type RunRow, type Runs, terminalOf, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
@@ -13,7 +13,7 @@ const moment = z
     /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2})?)?$/,
     "ms since the epoch, or a date such as 2026-01-31T08:00:00Z",
   )
-  .transform((text) => Date.parse(text))
+  .transform((text) => momentIn(text) ?? Number.NaN)
   .refine((time) => !Number.isNaN(time), "there is no such date");
 
 const known = {

@@ -1,3 +1,4 @@
+import { momentIn } from "venturi/internal";
 import { definePlugin, defineTool, fromToolOptions, toolOptions, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { addToDate } from "./calendar.ts";
@@ -86,12 +87,9 @@ const dateTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-
 function read(text: string, zone: string): number {
   const match = dateTime.exec(text.trim());
   const hasOffset = match?.[1] !== undefined;
-  const utc =
-    match === null ? Number.NaN : Date.parse(hasOffset ? text.trim().replace(" ", "T") : utcText(text.trim()));
-  if (Number.isNaN(utc)) throw failure(`"${text}" is not an ISO 8601 date-time such as "2026-03-01T09:30:00+01:00"`);
+  const utc = match === null ? undefined : momentIn(text);
+  if (utc === undefined) throw failure(`"${text}" is not an ISO 8601 date-time such as "2026-03-01T09:30:00+01:00"`);
   return hasOffset ? utc : momentOf(utc, zone);
 }
-
-const utcText = (text: string): string => `${text.length === 10 ? `${text}T00:00:00` : text.replace(" ", "T")}Z`;
 
 const failure = (message: string) => new VenturiError("tool.call", "tool_failed", message);

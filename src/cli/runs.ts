@@ -4,6 +4,7 @@ import { VenturiError, wrap } from "../core/errors/errors.ts";
 import { outcomes } from "../core/run/events.ts";
 import type { ListQuery } from "../core/run/list-query.ts";
 import type { RunRow } from "../core/run/run-row.ts";
+import { momentIn } from "../core/values/moment.ts";
 import { Duration } from "../core/values/units.ts";
 import { example, recordedOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
@@ -73,9 +74,10 @@ export function sinceOf(text: string | undefined): number {
   if (text === undefined) return 0;
   const span = Duration.safeParse(text);
   if (span.success) return Date.now() - span.data;
-  const date = Date.parse(text);
-  if (!Number.isNaN(date)) return date;
-  throw new VenturiError(op, "invalid_input", `--since: "${text}" is neither a duration such as "2h" nor a date`);
+  const date = momentIn(text);
+  if (date !== undefined) return date;
+  const message = `--since: "${text}" is neither a duration such as "2h" nor a date such as 2026-11-17 or 2026-11-17T09:30Z`;
+  throw new VenturiError(op, "invalid_input", message);
 }
 
 function limitOf(text: string): number {

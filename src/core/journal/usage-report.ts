@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { VenturiError } from "../errors/errors.ts";
+import { momentIn } from "../values/moment.ts";
 import { named } from "../values/schema-names.ts";
 import { dayOf, type UsageKey, type UsageQuery, type UsageRow, UsageSums, usageKeys, usdOf } from "./money.ts";
 
@@ -97,7 +98,7 @@ export function usageQuery(
 
 function dayFrom(name: string, text: string | undefined, now: number): string | undefined {
   if (text === undefined) return undefined;
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && momentIn(text) !== undefined) return text;
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(text) ?? [];
   if (count === undefined) throw wrong(`${name}: expected a day such as 2026-11-17, or how long ago, such as 7d`);
   return dayOf(now - Number(count) * (unit === "w" ? 7 : 1) * 86_400_000);

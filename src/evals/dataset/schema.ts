@@ -4,6 +4,7 @@ import { patternOf } from "../../agent/schema/pattern.ts";
 import { messageOf } from "../../core/errors/errors.ts";
 import { RunInput } from "../../core/run/event-fields.ts";
 import { Unanswered } from "../../core/run/unanswered.ts";
+import { momentIn } from "../../core/values/moment.ts";
 import { Duration } from "../../core/values/units.ts";
 
 const text = z.string().min(1);
@@ -27,8 +28,8 @@ const moment = z.union([
   Duration.transform((ms) => ({ ago: ms })),
   z
     .string()
-    .transform((date) => ({ at: Date.parse(date) }))
-    .refine(({ at }) => !Number.isNaN(at), "neither a duration such as 7d nor a date"),
+    .transform((date) => ({ at: momentIn(date) ?? Number.NaN }))
+    .refine(({ at }) => !Number.isNaN(at), "neither a duration such as 7d nor a date such as 2026-11-17"),
 ]);
 
 /** Selects runs of the journal that match all of this. */

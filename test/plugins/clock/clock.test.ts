@@ -24,6 +24,7 @@ toolContract("clock", {
     { tool: "clock", input: { timeZone: "Mars/Olympus" } },
     { tool: "clock", input: { at: "tomorrow" } },
     { tool: "clock", input: { at: "2026-13-01" } },
+    { tool: "clock", input: { at: "2026-02-30", add: { days: 1 } } },
     { tool: "clock", input: { add: { years: 100_000 }, at: "9999-01-01T00:00:00Z" } },
   ],
 });
