@@ -30,8 +30,7 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     host.demand(request, "schedule");
     host.demand(request, "start");
     const caller = host.caller(request);
-    const agent = nameOfAgent(host, request, request.body.agent);
-    host.permit(caller, agent);
+    const agent = permittedAgent(host, request, request.body.agent);
     const definition = await definitionOf({ ...request.body, agent }, { ...deps, caller });
     await mustHaveRoom(scheduler, definition);
     const taken = (await scheduler.configured()).get(definition.name);
@@ -63,9 +62,10 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     const { name } = request.params;
     const caller = host.caller(request);
     const stored = await scheduler.stored.get(caller.tenant, name);
-    if (stored !== undefined && (caller.agents?.includes(stored.agent) ?? true)) {
-      await scheduler.stored.remove(caller.tenant, name);
-      await scheduler.states.forget(stored);
+    // One that cannot be read names no agent; whoever may use all of them may remove it.
+    const isAllowed = caller.agents === undefined || (stored !== undefined && caller.agents.includes(stored.agent));
+    if (isAllowed && (await scheduler.stored.remove(caller.tenant, name))) {
+      await scheduler.states.forget({ tenant: caller.tenant, name });
       return await reply.code(204).send();
     }
     const configured = (await scheduler.configured()).get(name);
@@ -118,12 +118,15 @@ async function mustHaveRoom({ stored }: Scheduler, definition: StoredSchedule): 
   if (count >= most) throw failure("too_large", `there are ${count} schedules, and at most ${most}; remove one first`);
 }
 
-/** Resolves an alias to the agent's name. */
-const nameOfAgent = (host: ChannelHost<FastifyInstance>, request: unknown, agent: string): string =>
-  host
-    .runsFor(request)
-    .agents()
-    .find(({ aliases }) => aliases.includes(agent))?.name ?? agent;
+/** Resolves an alias to the agent's name. Refused as a start would be, instead of failing at each of its times. */
+function permittedAgent(host: ChannelHost<FastifyInstance>, request: unknown, asked: string): string {
+  const agents = host.runsFor(request).agents();
+  const agent = agents.find(({ aliases }) => aliases.includes(asked))?.name ?? asked;
+  host.permit(host.caller(request), agent);
+  const names = agents.map(({ name }) => name);
+  if (names.includes(agent)) return agent;
+  throw failure("not_found", `there is no agent "${agent}"; the agents are: ${names.join(", ") || "none"}`);
+}
 
 const isVisible = ({ definition }: Schedule, { tenant, tenants, agents }: Caller): boolean =>
   (definition.tenant === tenant || tenants === "all") && (agents?.includes(definition.agent) ?? true);
@@ -163,7 +166,7 @@ function viewOf({ source, definition, occurrences }: Schedule, state: ScheduleSt
   };
 }
 
-const failure = (code: "conflict" | "invalid_input" | "too_large", message: string) =>
+const failure = (code: "conflict" | "invalid_input" | "not_found" | "too_large", message: string) =>
   new VenturiError("schedule.make", code, message);
 const none = (name: string) => new VenturiError("schedule.get", "not_found", `there is no schedule "${name}"`);
 

@@ -70,6 +70,8 @@ tools: { remind: { type: later, most: 2 } }
     const asked: [string, object, number][] = [
       ["plain", { name: "a", in: "1h" }, 403],
       ["narrow", { name: "a", in: "1h" }, 403],
+      ["narrow", { name: "a", in: "1h", agent: "nobody" }, 403],
+      ["ada", { name: "a", in: "1h", agent: "nobody" }, 404],
       ["ada", { name: "nightly", in: "1h" }, 409],
       ["ada", { name: "a", cron: "99 * * * *" }, 400],
       ["ada", { name: "a", cron: "* * * * *", timezone: "Nowhere" }, 400],
@@ -105,6 +107,11 @@ tools: { remind: { type: later, most: 2 } }
     await until(async () => (await service.host.runs.list({ metadata: { schedule: "unharmed" } })).runs[0]);
     expect((await ask("bob", "GET", "/v1/schedules")).status).to.equal(200);
     expect((await ask("bob", "GET", "/v1/schedules/no-date")).status).to.equal(404);
+    // Their names are taken, so they have to go.
+    expect((await make("bob", { name: "no-date", in: "1h" })).status).to.equal(409);
+    expect((await ask("ada", "DELETE", "/v1/schedules/no-date")).status).to.equal(404);
+    expect((await ask("bob", "DELETE", "/v1/schedules/no-date")).status).to.equal(204);
+    expect((await make("bob", { name: "no-date", in: "1h" })).status).to.equal(201);
   });
 
   it("that are made for an agent's other name are seen and removed by a key of that agent", async () => {
