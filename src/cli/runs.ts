@@ -103,7 +103,8 @@ const viewOf = (row: RunRow): Record<string, unknown> => ({
 
 function lineOf(row: RunRow): string {
   const at = new Date(row.createdAt).toISOString().slice(0, 19).replace("T", " ");
-  const took = row.state === "done" ? `${((row.updatedAt - row.createdAt) / 1_000).toFixed(1)} s` : "";
+  const took =
+    row.state === "done" ? `${((row.digest?.ms ?? row.updatedAt - row.createdAt) / 1_000).toFixed(1)} s` : "";
   return `${at}  ${row.run}  ${statusOf(row).padEnd(8)}  ${took.padStart(9)}  ${forOneLine(row.agent)}\n`;
 }
 

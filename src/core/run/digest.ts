@@ -118,7 +118,7 @@ export class DigestFold {
         : { code: last.error.code, ...stoppedBy(last) }),
       startedAt,
       endedAt: last.at,
-      ms: Math.round(Object.values(last.timing).reduce((sum, ms) => sum + ms, 0)) || Math.max(0, last.at - startedAt),
+      ms: lastedMs(last, startedAt),
       timing: last.timing,
       usage,
       ...(inherited === undefined ? {} : { inherited: takenOver(inherited) }),
@@ -186,3 +186,7 @@ export const wordsOf = (text: string): string[] =>
 
 /** Maximum words used of one query. */
 export const mostWords = 16;
+
+/** How long an ended run took: the sum of its parts, also those before its first event. */
+export const lastedMs = ({ timing, at }: TerminalEvent, startedAt: number): number =>
+  Math.round(Object.values(timing).reduce((sum, ms) => sum + ms, 0)) || Math.max(0, at - startedAt);

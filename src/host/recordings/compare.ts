@@ -1,6 +1,6 @@
 import type { Usage } from "../../core/model/usage.ts";
 import { costsOf } from "../../core/run/costs.ts";
-import { inputText } from "../../core/run/digest.ts";
+import { inputText, lastedMs } from "../../core/run/digest.ts";
 import type { Timing } from "../../core/run/event-fields.ts";
 import type { RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import { foldOf } from "../../core/run/recorded-fold.ts";
@@ -68,6 +68,7 @@ export function compareRuns(a: readonly RunEvent[], b: readonly RunEvent[]): Com
 function comparedRun(events: readonly RunEvent[]): ComparedRun {
   const { started, end, rounds } = foldOf(events);
   const attempts = rounds.flatMap((round) => round.attempts);
+  const startedAt = events[0]?.at ?? 0;
   return {
     run: events[0]?.run ?? "",
     agent: started?.agent ?? "",
@@ -77,7 +78,7 @@ function comparedRun(events: readonly RunEvent[]): ComparedRun {
     config: started?.config,
     input: started === undefined ? "" : inputText(started.input),
     output: end?.output ?? "",
-    ms: (events.at(-1)?.at ?? 0) - (events[0]?.at ?? 0),
+    ms: end === undefined ? (events.at(-1)?.at ?? 0) - startedAt : lastedMs(end, startedAt),
     timing: end?.timing,
     ...usageOf(events, end),
     rounds: end?.rounds ?? 0,
