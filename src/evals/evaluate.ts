@@ -6,9 +6,10 @@ import { inputText } from "../core/run/digest.ts";
 import { isStep, type RunEvent } from "../core/run/events.ts";
 import { isAsked } from "../core/run/questions.ts";
 import type { Unanswered } from "../core/run/unanswered.ts";
+import { Line } from "../journal/archive.ts";
 import { heldRun, readSteps } from "../journal/history.ts";
 import { importRun } from "../journal/import.ts";
-import { changeNotes, notesOf } from "../journal/notes.ts";
+import { changeNotes } from "../journal/notes.ts";
 import { type Case, runNamed } from "./dataset/cases.ts";
 import type { Scorer } from "./dataset/schema.ts";
 import { judgeWith } from "./scoring/judge.ts";
@@ -110,9 +111,16 @@ async function originalOf({ journal, notes }: EvalOptions, { run, recordings }: 
   if (row === undefined) throw new VenturiError(op, "not_found", `the run ${run} is not in its own recording`);
   const outcome = outcomeOf(await readSteps(journal, row));
   if (outcome === undefined) throw new VenturiError(op, "invalid_input", `the recorded run ${run} has not ended`);
-  const feedback = notes === false ? [] : (await notesOf(journal, row)).feedback;
+  const feedback = notes === false ? [] : feedbackIn(recordings.at(-1) ?? "");
   const scores = feedback.flatMap((given) => given.score ?? []);
   return { outcome, asked: inputText(row.request.input), rating: scores.length === 0 ? undefined : meanOf(scores) };
+}
+
+/** From the recording: an earlier eval may have imported the run before it was rated. */
+function feedbackIn(recording: string): readonly { readonly score?: number | undefined }[] {
+  const line = recording.split("\n").find((each) => each.startsWith('{"notes":'));
+  const found = line === undefined ? undefined : Line.parse(JSON.parse(line));
+  return found !== undefined && "notes" in found ? found.notes.feedback : [];
 }
 
 /** Starts the case, or finds it by its key, and waits for its end. Nobody can be asked, so questions are declined. */

@@ -21,7 +21,7 @@ export const judgeWith =
     const ask = (text: string, place: string) => answerOf(deps, { agent, text, key: `${deps.key}:${name}:${place}` });
     if (!pairwise) {
       const { value, run } = await ask(single(rubric, subject), "score");
-      const score = Number(value.score);
+      const score = scoreIn(value.score);
       if (!(score >= 0 && score <= 1)) throw strange(agent, run, '{"score": 0 to 1, "why": …}');
       return { score, runs: [run], ...whyOf(value) };
     }
@@ -39,6 +39,10 @@ export const judgeWith =
     const score = wins[0] === wins[1] ? (wins[0] ?? 0.5) : 0.5;
     return { score, runs: [first.run, second.run], ...whyOf(first.value) } satisfies Score;
   };
+
+/** NaN for what is no number: `Number` takes null, "" and [] for 0. */
+const scoreIn = (given: unknown): number =>
+  typeof given === "number" || (typeof given === "string" && given.trim() !== "") ? Number(given) : Number.NaN;
 
 const whyOf = ({ why }: Record<string, unknown>): { why?: string } =>
   typeof why === "string" ? { why: why.slice(0, 500) } : {};

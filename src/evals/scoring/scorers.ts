@@ -49,13 +49,35 @@ export function openScorers(
       const counts = scorer.type === "latency" || scorer.type === "tokens" || scorer.type === "cost";
       return {
         name,
-        score: (subject) =>
-          subject.outcome.ok || counts
-            ? score(subject)
-            : { score: 0, why: `the run failed: ${subject.outcome.code ?? "unknown"}` },
+        score: (subject) => {
+          if (subject.outcome.ok || counts) return score(subject);
+          return applies(scorer, subject)
+            ? { score: 0, why: `the run failed: ${subject.outcome.code ?? "unknown"}` }
+            : undefined;
+        },
       };
     }),
   );
+}
+
+/** Whether there is something to compare with. What the scorer does not count when it succeeds, it does not count when it fails. */
+function applies(scorer: Scorer, { expect, recorded, other }: Subject): boolean {
+  switch (scorer.type) {
+    case "exact":
+      return (expect.output ?? recorded) !== undefined;
+    case "json":
+      return expect.json !== undefined;
+    case "schema":
+      return (scorer.schema ?? expect.schema) !== undefined;
+    case "regex":
+      return (scorer.pattern ?? expect.regex) !== undefined;
+    case "calls":
+      return (expect.calls ?? recorded) !== undefined;
+    case "judge":
+      return !scorer.pairwise || (other ?? recorded) !== undefined;
+    default:
+      return true;
+  }
 }
 
 async function scoreOf(scorer: Scorer, folder: string, judge: Judge): Promise<NamedScorer["score"]> {
