@@ -3,7 +3,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import type { Timing } from "../core/run/event-fields.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
-import { example, loadOptionsOf, recordedOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { dollars, forOneLine, show, showJson } from "./screen.ts";
 
 /** `venturi compare A B`: two runs side by side; `--split`: all runs of a split's members. */
@@ -19,7 +19,7 @@ export function configure(command: Command): void {
     .action(async (a: string | undefined, b: string | undefined, options: Options) => {
       if (options.split !== undefined) {
         const { compareSplit } = await import("./compare-split.ts");
-        return await compareSplit(loadOptionsOf(command), { ...options, split: options.split, runs: [a, b] });
+        return await compareSplit(recordedOptionsOf(command), { ...options, split: options.split, runs: [a, b] });
       }
       if (a === undefined || b === undefined)
         throw new VenturiError("cli.compare", "invalid_input", "name two runs, or a split with --split");

@@ -16,7 +16,7 @@ import { loadConfig } from "../host/config/load.ts";
 import { sourceOf } from "../host/recordings/run-source.ts";
 import { withRecordings } from "../host/with-recordings.ts";
 import { evalFolder, openBench, readRunSet, writeRunSet } from "./eval-bench.ts";
-import { example, loadOptionsOf } from "./globals.ts";
+import { example, recordedOptionsOf } from "./globals.ts";
 import { drawn, show, showJson } from "./screen.ts";
 
 interface Options {
@@ -53,7 +53,7 @@ export function configure(command: Command): void {
       example("venturi eval set.yaml --model small --html report.html", "venturi eval set.yaml --as main"),
     )
     .action(async (file: string, options: Options) => {
-      const load = loadOptionsOf(command);
+      const load = recordedOptionsOf(command);
       const repeat = count("--repeat", options.repeat, 100);
       const concurrency = count("--concurrency", options.concurrency, 100);
       const budget = options.budget === undefined ? undefined : dollarsOf(options.budget);

@@ -6,6 +6,7 @@ import { wrap } from "../core/errors/errors.ts";
 import { withRecordings } from "../host/with-recordings.ts";
 import { example, recordedOptionsOf } from "./globals.ts";
 import { showData } from "./screen.ts";
+import { codeOf } from "./system-error.ts";
 
 /** `venturi export RUN`: the run as JSON Lines. */
 export function configure(command: Command): void {
@@ -20,7 +21,7 @@ export function configure(command: Command): void {
           if (options.output === undefined) await printed(lines);
           else await pipeline(lines, createWriteStream(options.output));
         } catch (thrown) {
-          throw wrap("cli.export", thrown);
+          throw wrap("cli.export", thrown, codeOf(thrown));
         }
       }),
     );

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect } from "chai";
 import { tooOld } from "../../src/host/system/node-version.ts";
@@ -16,7 +16,8 @@ describe("the first run", () => {
     );
     expect(existsSync(folder.path("data/venturi.db"))).to.equal(true);
     const [run = ""] = /run_[0-9a-z]+/.exec(err) ?? [];
-    for (const words of [["runs"], ["why", run], ["trace", run], ["export", run]]) {
+    writeFileSync(folder.path("set.yaml"), `items: [{ run: ${run} }]\n`);
+    for (const words of [["runs"], ["why", run], ["trace", run], ["export", run], ["eval", "set.yaml"]]) {
       const found = await venturi(words, noKeys, folder.path("."));
       expect(found.exit, `${words[0]}: ${found.err}`).to.equal(0);
     }

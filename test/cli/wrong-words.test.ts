@@ -16,6 +16,7 @@ const cases: readonly (readonly [words: string, error: RegExp])[] = [
   ["simulate --port x", /cli\.simulate: invalid_input/],
   ["simulate --scenario missing.yaml", /scenario file can't be read: ENOENT/],
   ["replay run_missing", /not_found: there is no run run_missing/],
+  ["export run_missing --output folder/nowhere/run.ndjson", /cli\.export: not_found/],
   ["export run_missing", /not_found: there is no run run_missing/],
   ["trace run_missing", /not_found: there is no run "run_missing"/],
   ["why run_missing", /not_found: there is no run "run_missing"/],
