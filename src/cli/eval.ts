@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Command } from "commander";
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
 import { didYouMean } from "../core/values/suggest.ts";
 import { casesOf } from "../evals/dataset/cases.ts";
 import { readDataset, refuse } from "../evals/dataset/read.ts";
-import type { Scorer } from "../evals/dataset/schema.ts";
+import { name, type Scorer } from "../evals/dataset/schema.ts";
 import { evaluate } from "../evals/evaluate.ts";
 import { htmlReport } from "../evals/report/html.ts";
 import { junitXml } from "../evals/report/junit.ts";
@@ -18,6 +19,7 @@ import { withRecordings } from "../host/with-recordings.ts";
 import { evalFolder, openBench, readRunSet, writeRunSet } from "./eval-bench.ts";
 import { example, recordedOptionsOf } from "./globals.ts";
 import { drawn, show, showJson } from "./screen.ts";
+import { unreadable } from "./system-error.ts";
 
 interface Options {
   readonly agent?: string;
@@ -58,6 +60,7 @@ export function configure(command: Command): void {
       const concurrency = count("--concurrency", options.concurrency, 100);
       const budget = options.budget === undefined ? undefined : dollarsOf(options.budget);
       const set = readDataset(file, textOf(file));
+      mustBeWritable(options);
       const cases = await withRecordings(load, async (recordings) => await casesOf(set, sourceOf(recordings)));
       const config = await loadConfig(load);
       refuse(set.scorers.flatMap((scorer) => unknownJudge(file, scorer, Object.keys(config.agents))));
@@ -95,14 +98,14 @@ export function configure(command: Command): void {
         };
         const baseline = kept?.items ?? (done.recorded.length === 0 ? undefined : done.recorded);
         const summary = summarize(found, baseline, { thresholds: set.thresholds, recorded: done.recorded });
-        const name = baseline === undefined ? undefined : options.against;
+        const comparedWith = baseline === undefined ? undefined : options.against;
         bench.finish();
         const written = writeRunSet(folder, found);
         if (options.junit !== undefined) writeFileSync(options.junit, junitXml(found, summary));
         const other = baseline && { name: options.against, items: baseline };
         if (options.html !== undefined) writeFileSync(options.html, htmlReport({ found, summary, against: other }));
         if (options.json) showJson(process.stdout, JSON.stringify({ summary, found }));
-        else show(process.stdout, tableText(found, summary, name), `kept as ${written}\n`);
+        else show(process.stdout, tableText(found, summary, comparedWith), `kept as ${written}\n`);
         if (summary.failures.length > 0) process.exitCode = 1;
       } finally {
         process.off("SIGINT", onInterrupt);
@@ -113,8 +116,8 @@ export function configure(command: Command): void {
 
 function unknownJudge(file: string, scorer: Scorer, agents: readonly string[]): string[] {
   if (scorer.type !== "judge" || agents.includes(scorer.agent)) return [];
-  const { name = scorer.type, agent } = scorer;
-  return [`${file}:1:1: scorers: ${name}: "${agent}" is not among the agents${didYouMean(agent, agents)}`];
+  const { name: called = scorer.type, agent } = scorer;
+  return [`${file}:1:1: scorers: ${called}: "${agent}" is not among the agents${didYouMean(agent, agents)}`];
 }
 
 /** On a terminal one line that is overwritten, elsewhere a line per tenth of the set. */
@@ -127,11 +130,26 @@ function progressOf({ json }: Options): (done: number, all: number, last: Measur
   };
 }
 
+/** Checked first: what the eval costs is spent when its results are written. */
+function mustBeWritable({ as, junit, html }: Options): void {
+  const named = name.safeParse(as);
+  if (!named.success) throw new VenturiError(op, "invalid_input", `--as: ${named.error.issues[0]?.message}`);
+  for (const [flag, file] of Object.entries({ "--junit": junit, "--html": html })) {
+    if (file === undefined) continue;
+    try {
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
+      accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
+    } catch (cause) {
+      throw new VenturiError(op, "invalid_input", `${flag}: ${file} cannot be written: ${messageOf(cause)}`, { cause });
+    }
+  }
+}
+
 function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new VenturiError(op, "not_found", `the set cannot be read: ${messageOf(cause)}`, { cause });
+    throw unreadable(op, file, cause);
   }
 }
 

@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors/errors.ts";
+import { messageOf, VenturiError } from "../core/errors/errors.ts";
 import { example } from "./globals.ts";
 import { ownCommand } from "./own-command.ts";
 import { show } from "./screen.ts";
+import { codeOf } from "./system-error.ts";
 
 const files = ["venturi.yaml", "venturi.schema.json", "prompts/assistant.md"];
 export const boxConfigFolder = fileURLToPath(new URL("../../../config/", import.meta.url));
@@ -20,7 +21,13 @@ export function configure(command: Command): void {
       if (there !== undefined) {
         throw new VenturiError("cli.init", "conflict", `${there} already exists; choose another folder`);
       }
-      for (const file of files) copy(file, folder);
+      try {
+        for (const file of files) copy(file, folder);
+      } catch (cause) {
+        throw new VenturiError("cli.init", codeOf(cause), `${folder} cannot be written: ${messageOf(cause)}`, {
+          cause,
+        });
+      }
       show(process.stdout, `${files.map((file) => join(folder, file)).join("\n")}\n`);
       show(
         process.stderr,

@@ -26,6 +26,13 @@ export async function importRun(journal: Journal, text: string, name?: string): 
   const heading = parse(Heading, first, 1);
   const lines = rest.map((line, index) => parse(Line, line, index + 2));
   const run = name ?? heading.run;
+  // It becomes part of URLs and of names of files.
+  if (!/^[\w.:-]{1,128}$/.test(run))
+    throw new VenturiError(
+      op,
+      "invalid_input",
+      `a run cannot be called "${run}": letters, digits, _, ., : and -, at most 128`,
+    );
   const events = lines.flatMap((line) => ("event" in line ? [{ ...line.event, run }] : []));
   checkOrder(events);
   const last = events.at(-1);

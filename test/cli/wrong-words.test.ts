@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -16,7 +16,6 @@ const cases: readonly (readonly [words: string, error: RegExp])[] = [
   ["simulate --port x", /cli\.simulate: invalid_input/],
   ["simulate --scenario missing.yaml", /scenario file can't be read: ENOENT/],
   ["replay run_missing", /not_found: there is no run run_missing/],
-  ["export run_missing --output folder/nowhere/run.ndjson", /cli\.export: not_found/],
   ["export run_missing", /not_found: there is no run run_missing/],
   ["trace run_missing", /not_found: there is no run "run_missing"/],
   ["why run_missing", /not_found: there is no run "run_missing"/],
@@ -31,6 +30,15 @@ const cases: readonly (readonly [words: string, error: RegExp])[] = [
   ["run nobody hi", /run\.start: not_found: there is no agent "nobody"/],
   ["chat nobody", /cli\.chat: not_found: there is no agent "nobody"/],
   ["run assistant hi --set x", /invalid_input: --set needs path=value/],
+  ["init file", /cli\.init: (?:conflict|invalid_input): file cannot be written: E/],
+  ["eval missing.yaml", /cli\.eval: not_found: missing\.yaml cannot be read/],
+  ["eval set.yaml --as a/b", /cli\.eval: invalid_input: --as: letters, digits/],
+  [
+    "eval set.yaml --junit nowhere/junit.xml",
+    /cli\.eval: invalid_input: --junit: nowhere\/junit\.xml cannot be written/,
+  ],
+  ["eval set.yaml --html folder", /cli\.eval: invalid_input: --html: folder cannot be written/],
+  ["dataset import missing.yaml --to new.jsonl --agent a", /cli\.dataset: not_found: missing\.yaml cannot be read/],
   ["completion x", /cli\.completion: invalid_input/],
   ["validate --config missing.yaml", /missing\.yaml: does not exist/],
   ["start --config missing.yaml", /missing\.yaml: does not exist/],
@@ -44,6 +52,8 @@ describe("a command that is given a wrong word", () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "wrong-words-"));
     mkdirSync(join(folder, "folder"));
+    writeFileSync(join(folder, "file"), "");
+    writeFileSync(join(folder, "set.yaml"), "agent: assistant\nitems: [{ input: hello }]\n");
     await venturi(["init"], {}, folder);
   });
   after(() => rmSync(folder, { recursive: true }));

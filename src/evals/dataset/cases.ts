@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { messageOf } from "../../core/errors/errors.ts";
 import type { RunInput } from "../../core/run/event-fields.ts";
@@ -86,7 +86,9 @@ async function resolved(item: Item, resolving: Resolving): Promise<Omit<Case, "i
 }
 
 function fromFiles(pattern: string, shared: Omit<Case, "id">, { set, place, problems }: Resolving): Omit<Case, "id">[] {
-  const files = globSync(pattern, { cwd: set.folder }).sort();
+  // A name with signs of a pattern is a name where there is such a file.
+  const isName = existsSync(resolve(set.folder, pattern));
+  const files = isName ? [pattern] : globSync(pattern, { cwd: set.folder }).sort();
   if (files.length === 0) problems.push(`${place}: there is no file ${pattern} in ${relative(".", set.folder) || "."}`);
   return files.flatMap((file) => {
     try {

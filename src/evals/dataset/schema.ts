@@ -8,7 +8,8 @@ import { momentIn } from "../../core/values/moment.ts";
 import { Duration } from "../../core/values/units.ts";
 
 const text = z.string().min(1);
-const name = z.string().regex(/^[\w.-]{1,100}$/, "letters, digits, _, . and - (at most 100)");
+/** Of sets, items, scorers and results. */
+export const name = z.string().regex(/^[\w.-]{1,100}$/, "letters, digits, _, . and - (at most 100)");
 
 /** Compiled now, so that a mistake is reported with its position and nothing is run in part. */
 const pattern = z.string().superRefine((source, context) => readable(() => patternOf(source), context));

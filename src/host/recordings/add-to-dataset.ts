@@ -2,6 +2,7 @@ import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { recordingsOf } from "../../evals/dataset/cases.ts";
+import { name } from "../../evals/dataset/schema.ts";
 import type { Recordings } from "./recordings.ts";
 import { redactedExport } from "./redacted-export.ts";
 import { sourceOf } from "./run-source.ts";
@@ -32,6 +33,13 @@ export async function addToDataset(
 ): Promise<string | undefined> {
   if (![".jsonl", ".ndjson"].includes(extname(to)))
     throw new VenturiError(op, "invalid_input", `${to} is not a file of JSON lines (.jsonl)`);
+  const named = name.safeParse(id ?? run);
+  if (!named.success)
+    throw new VenturiError(
+      op,
+      "invalid_input",
+      `an item cannot have the id "${id ?? run}": ${named.error.issues[0]?.message}`,
+    );
   const row = await recordings.row(run);
   if (row.state !== "done") throw new VenturiError(op, "conflict", `the run ${run} has not ended`);
   const more = { ...(id === undefined ? {} : { id }), ...(note === undefined ? {} : { note }) };
