@@ -26,7 +26,7 @@ export async function readContent(folder: Folder, name: string, maxFile: number)
   }
 }
 
-/** The text, or undefined when it is not UTF-8. */
+/** The text without a byte order mark, or undefined when it is not UTF-8. */
 export function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -36,11 +36,16 @@ export function textOf(bytes: Buffer): string | undefined {
   }
 }
 
-export async function readText(folder: Folder, name: string, maxFile: number): Promise<{ text: string; mode: number }> {
+/** `mark`: the byte order mark that the file begins with, which is not in the text and has to be written back. */
+export async function readText(
+  folder: Folder,
+  name: string,
+  maxFile: number,
+): Promise<{ text: string; mark: string; mode: number }> {
   const { bytes, mode } = await readContent(folder, name, maxFile);
   const text = textOf(bytes);
   if (text === undefined) throw failure(`"${name}" is a binary file (${bytes.length} bytes)`);
-  return { text, mode };
+  return { text, mark: bytes.subarray(0, 3).toString() === "\ufeff" ? "\ufeff" : "", mode };
 }
 
 /** A file may grow while it is read, so its size is not a bound. */

@@ -20,29 +20,34 @@ export function createdBy(diff: string): string {
 
 /**
  * Applies a diff in the format of OpenAI's apply_patch: hunks after `@@`, lines prefixed with " ", "+" or "-", no line numbers.
- * Each passage is searched for after the previous one; only trailing whitespace may differ.
+ * Each passage is searched for after the previous one; only trailing whitespace may differ. Lines that stay keep their own ends.
  */
 export function updatedBy(text: string, diff: string): string {
-  const ending = text.includes("\r\n") ? "\r\n" : "\n";
+  const ends = text.match(/\r?\n/g) ?? [];
+  const ending = ends.filter((end) => end === "\r\n").length * 2 > ends.length ? "\r\n" : "\n";
   const old = text.split(/\r?\n/);
   const endsWithNewline = old.at(-1) === "";
   if (endsWithNewline) old.pop();
+  const kept = (at: number) => `${old[at]}${ends[at] ?? ending}`;
   const result: string[] = [];
   let cursor = 0;
+  const keepUpTo = (at: number) => {
+    while (cursor < at) result.push(kept(cursor++));
+  };
   for (const hunk of hunksOf(diff)) {
     const from = hunk.anchors.reduce((at, anchor) => lineAfter(old, anchor, at), cursor);
     const wanted = hunk.lines.filter(({ sign }) => sign !== "+").map(({ text }) => text);
     const at = wanted.length === 0 ? insertionPoint(old, hunk, from) : positionOf(old, wanted, { from, hunk });
-    result.push(...old.slice(cursor, at));
-    cursor = at;
+    keepUpTo(at);
     for (const { sign, text: line } of hunk.lines) {
-      if (sign === "+") result.push(line);
+      if (sign === "+") result.push(`${line}${ending}`);
       else if (sign === "-") cursor++;
-      else result.push(old[cursor++] ?? line);
+      else keepUpTo(cursor + 1);
     }
   }
-  const whole = [...result, ...old.slice(cursor)].join(ending);
-  return endsWithNewline ? `${whole}${ending}` : whole;
+  keepUpTo(old.length);
+  const whole = result.join("");
+  return endsWithNewline ? whole : whole.replace(/\r?\n$/, "");
 }
 
 function hunksOf(diff: string): Hunk[] {

@@ -21,12 +21,12 @@ export const editTool = (root: Root, name: string): Tool =>
 
 const edit = (root: Root, path: string, { find, replace }: { find: string; replace: string }) =>
   root.inside(path, async (folder, file) => {
-    const { text, mode } = await readText(folder, file, root.options.maxFile);
+    const { text, mark, mode } = await readText(folder, file, root.options.maxFile);
     const at = text.indexOf(find);
     if (at < 0) throw failure(`the text to find is not in "${file}"; read it again`);
     if (text.indexOf(find, at + 1) >= 0)
       throw failure(`the text to find occurs more than once in "${file}"; give more of it`);
-    const content = text.slice(0, at) + replace + text.slice(at + find.length);
+    const content = mark + text.slice(0, at) + replace + text.slice(at + find.length);
     const bytes = await replaceContent(folder, file, { content, maxFile: root.options.maxFile, mode });
     return { path, bytes, line: text.slice(0, at).split("\n").length };
   });

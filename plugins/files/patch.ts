@@ -43,8 +43,9 @@ function patch(root: Root, operation: Operation): Promise<string> {
       });
     case "update_file":
       return root.inside(operation.path, async (folder, file) => {
-        const { text, mode } = await readText(folder, file, maxFile);
-        const bytes = await replaceContent(folder, file, { content: updatedBy(text, operation.diff), maxFile, mode });
+        const { text, mark, mode } = await readText(folder, file, maxFile);
+        const content = mark + updatedBy(text, operation.diff);
+        const bytes = await replaceContent(folder, file, { content, maxFile, mode });
         return `updated ${operation.path} (${bytes} bytes)`;
       });
     case "delete_file":

@@ -19,6 +19,15 @@ describe("diffs in the form of apply_patch", () => {
     expect(updatedBy("a  \nb", "@@\n a\n-b\n+c\n")).to.equal("a  \nc");
   });
 
+  it("leave the ends of lines that stay as they are, where a file has both", () => {
+    expect(updatedBy("a\nb\r\nc\nd", "@@\n-c\n+C\n")).to.equal("a\nb\r\nC\nd");
+    expect(updatedBy("a\r\nb\r\nc\nd\r\n", "@@\n a\n+x\n")).to.equal("a\r\nx\r\nb\r\nc\nd\r\n");
+  });
+
+  it("that take away every line leave an empty file", () => {
+    expect(updatedBy("a\nb\n", "@@\n-a\n-b\n")).to.equal("");
+  });
+
   it("add to the end, and to an empty file", () => {
     expect(updatedBy("a\n", "@@\n+b\n*** End of File\n")).to.equal("a\nb\n");
     expect(updatedBy("", "@@\n+b\n")).to.equal("b\n");
