@@ -140,7 +140,7 @@ export async function commandFlags(): Promise<Map<string, string[]>> {
 const usage = 2;
 
 export async function main(argv: readonly string[]): Promise<void> {
-  stopOnClosedPipe();
+  stopOnClosedOutput();
   const program = new Command("venturi")
     .description("A plugin-based agent runtime that streams, journals and measures every token.")
     .option("-V, --version", "print the version")
@@ -188,16 +188,23 @@ function report(thrown: unknown): number {
   return error.exit;
 }
 
-/** `venturi … | head` ends with 0. As Ctrl-C does, it cancels a run: left as it is, the next command would go on with it. */
-function stopOnClosedPipe(): void {
+/**
+ * `venturi … | head` ends with 0, and output to a full disk with an error. As Ctrl-C does, both cancel a run: left as it is, the next
+ * command would go on with it.
+ */
+function stopOnClosedOutput(): void {
   let closed = false;
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+  process.stdout.on("error", (cause: NodeJS.ErrnoException) => {
     if (closed) return;
     closed = true;
+    const message = `standard output cannot be written: ${cause.message}`;
+    const error =
+      cause.code === "EPIPE" ? undefined : new VenturiError("cli.output", "unavailable", message, { cause });
+    if (error !== undefined) show(process.stderr, `${error}\n`);
+    const status = error?.exit ?? 0;
     process.once("exit", () => {
-      process.exitCode = 0;
+      process.exitCode = status;
     });
-    if (!process.emit("SIGINT")) process.exit(0);
+    if (!process.emit("SIGINT")) process.exit(status);
   });
 }

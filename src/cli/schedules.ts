@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { VenturiError } from "../core/errors/errors.ts";
 import { example } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
@@ -30,6 +31,7 @@ export function configure(command: Command): void {
     )
     .action(async (name: string | undefined, options: Options) => {
       if (name === undefined) {
+        if (options.remove) throw new VenturiError("cli.schedules", "invalid_input", "name the schedule to remove");
         const { schedules } = await askService<{ schedules: View[] }>(command, { ...options, path: "/v1/schedules" });
         if (schedules.length === 0 && !options.json) show(process.stderr, "no schedules\n");
         for (const schedule of schedules) print(schedule, options);

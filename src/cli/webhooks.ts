@@ -41,6 +41,8 @@ export function configure(command: Command): void {
     .option("--json", "print one JSON line each")
     .addHelpText("after", example("venturi webhooks", "venturi webhooks crm", "venturi webhooks crm --replay"))
     .action(async (name: string | undefined, ids: string[], options: Options) => {
+      if (options.replay && options.drop) throw wrong("one of --replay and --drop");
+      if (name === undefined && (options.replay || options.drop)) throw wrong("name the webhook");
       if (name === undefined) return await list(command, options);
       const path = `/v1/webhooks/${encodeURIComponent(name)}`;
       if (options.replay) {
@@ -53,13 +55,15 @@ export function configure(command: Command): void {
         return show(process.stdout, `${replayed} sent again\n`);
       }
       if (!options.drop) return await letters(command, path, options);
-      if (ids.length === 0) throw new VenturiError("cli.webhooks", "invalid_input", "name the dead letters to forget");
+      if (ids.length === 0) throw wrong("name the dead letters to forget");
       for (const id of ids) {
         await askService(command, { ...options, path: `${path}/dead/${encodeURIComponent(id)}`, method: "DELETE" });
       }
       show(process.stdout, `${ids.length} forgotten\n`);
     });
 }
+
+const wrong = (message: string): VenturiError => new VenturiError("cli.webhooks", "invalid_input", message);
 
 async function list(command: Command, options: Options): Promise<void> {
   const { webhooks } = await askService<{ webhooks: View[] }>(command, { ...options, path: "/v1/webhooks" });

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -25,5 +26,32 @@ describe("a reader that closes the pipe of `venturi run`", () => {
     expect((await once(child, "exit"))[0]).to.equal(0);
     const { out } = await venturi(["runs", "--config", file, "--json"], {}, dirname(file));
     expect(out).to.contain('"cancelled"');
+  });
+
+  it("is not needed for that: a full disk does it too, with an error that says so", async () => {
+    const file = folder.write({ "venturi.yaml": config });
+    const full = openSync("/dev/full", "w");
+    const run = async (...words: string[]) => {
+      const stdio = ["ignore", full, "pipe"] as const;
+      const child = spawn(process.execPath, [bin, ...words, "--config", file], {
+        cwd: dirname(file),
+        stdio: [...stdio],
+      });
+      let said = "";
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+      });
+      const [status] = (await once(child, "close")) as [number | null];
+      return { status, said };
+    };
+    for (const words of [["run", "endless", "go"], ["runs"], ["config", "show"]]) {
+      const { status, said } = await run(...words);
+      expect(status, said).to.equal(1);
+      expect(said).to.contain("cli.output: unavailable: standard output cannot be written: ENOSPC");
+      expect(said).not.to.contain("    at ");
+    }
+    closeSync(full);
+    const { out } = await venturi(["runs", "--config", file, "--json", "--status", "running"], {}, dirname(file));
+    expect(out).to.equal("");
   });
 });
