@@ -27,6 +27,17 @@ const source: RunSource = {
 };
 
 describe("a dataset", () => {
+  it("without scorers has those of what it expects, also when it was imported, so that nothing is left unchecked", () => {
+    const typesOf = (file: string, text: string) => readDataset(file, text).scorers.map(({ type }) => type);
+    expect(typesOf("a.yaml", "agent: a\nitems: [{ input: hi }]")).to.deep.equal(["exact"]);
+    const items = "[{ input: hi, expect: { regex: x } }, { input: ho, expect: { calls: [], json: {} } }]";
+    expect(typesOf("a.yaml", `agent: a\nitems: ${items}`)).to.deep.equal(["exact", "json", "regex", "calls"]);
+    expect(typesOf("a.yaml", `agent: a\nscorers: [calls]\nitems: ${items}`)).to.deep.equal(["calls"]);
+    const tests = "prompts: [Hello.]\ntests: [{ assert: [{ type: contains, value: hi }] }]\n";
+    const lines = importCases("promptfooconfig.yaml", tests).items.map((item) => JSON.stringify(item));
+    expect(typesOf("b.jsonl", ['{"venturi":"dataset","agent":"a"}', ...lines].join("\n"))).to.include("regex");
+  });
+
   it("is refused with the line and column of every mistake", () => {
     const text =
       "name: x\nscorers: [exat]\nitems:\n  - run: run_1\n    nots: hm\n  - { input: hello, run: run_2 }\n  - input: 5\n";

@@ -2,9 +2,11 @@ import { expect } from "chai";
 import type { Runs } from "../../src/core/ports/runs.ts";
 import type { RunEvent } from "../../src/core/run/events.ts";
 import type { Scorer } from "../../src/evals/dataset/schema.ts";
+import { junitXml } from "../../src/evals/report/junit.ts";
 import { judgeWith } from "../../src/evals/scoring/judge.ts";
 import type { Outcome } from "../../src/evals/scoring/outcome.ts";
 import { openScorers, type Subject } from "../../src/evals/scoring/scorers.ts";
+import { summarize } from "../../src/evals/stats/compare.ts";
 
 const outcome: Outcome = { run: "r", ok: true, output: "yes", calls: [], unanswered: 0, ms: 5, tokens: 5, cost: 1 };
 const failed: Outcome = { ...outcome, ok: false, code: "timeout" };
@@ -67,5 +69,20 @@ describe("a judge", () => {
       expect(await judged(`{"score": ${score}}`), score).to.contain(
         "eval.judge: invalid_input: the judge judge did not",
       );
+  });
+});
+
+describe("JUnit XML of an eval", () => {
+  it("has a failure for a run that failed, also when no scorer counts it", () => {
+    const item = { id: "i", repeat: 1, run: "r", asked: "?", output: "", ms: 1, tokens: 1, unanswered: 0, scores: {} };
+    const found = {
+      ...{ venturi: "runset" as const, set: "s", name: "latest", at: 0, config: "c", scorers: ["exact"], skipped: [] },
+      items: [
+        { ...item, ok: true },
+        { ...item, id: "j", ok: false, code: "timeout" },
+      ],
+    };
+    const xml = junitXml(found, summarize(found, undefined, { thresholds: {} }));
+    expect(xml).to.contain('failures="1"').and.to.contain('<failure message="the run failed: timeout">');
   });
 });

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { complaintsOf } from "../../core/errors/complaints.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import { didYouMean } from "../../core/values/suggest.ts";
-import { type Item, type ItemKind, itemKinds, Settings } from "./schema.ts";
+import { type Expected, type Item, type ItemKind, itemKinds, type Scorer, Settings } from "./schema.ts";
 
 const op = "dataset.read";
 const mostBytes = 16 * 1024 * 1024;
@@ -13,6 +13,7 @@ const mostBytes = 16 * 1024 * 1024;
 export type Place = string;
 
 export interface Dataset extends Settings {
+  readonly scorers: Scorer[];
   readonly name: string;
   readonly file: string;
   /** Base of relative paths. */
@@ -29,7 +30,9 @@ export function readDataset(file: string, text: string): Dataset {
   const settings = reading.settings(head);
   const read = items.map((entry) => reading.item(entry));
   if (items.length === 0 && reading.problems.length === 0) reading.problems.push(`${file}:1:1: the set has no items`);
-  const names = (settings?.scorers ?? []).map(({ name, type }) => name ?? type);
+  const expected = read.flatMap((entry) => Object.keys(entry?.item.expect ?? {}) as (keyof Expected)[]);
+  const scorers = settings?.scorers ?? defaultScorers(expected);
+  const names = scorers.map(({ name, type }) => name ?? type);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) reading.problems.push(`${head.place}: two scorers are called ${twice}; give one a name`);
   for (const wanted of Object.keys(settings?.thresholds ?? {}))
@@ -39,11 +42,18 @@ export function readDataset(file: string, text: string): Dataset {
   const given = settings ?? Settings.parse({});
   return {
     ...given,
+    scorers,
     name: given.name ?? basename(file, extname(file)),
     file,
     folder: dirname(resolve(file)),
     items: read.flatMap((entry) => (entry === undefined ? [] : [entry])),
   };
+}
+
+/** `exact`, and one for each kind of expectation: what is expected is never left unchecked. */
+function defaultScorers(expected: readonly (keyof Expected)[]): Scorer[] {
+  const kinds = (["json", "schema", "regex", "calls"] as const).filter((kind) => expected.includes(kind));
+  return [{ type: "exact" }, ...kinds.map((type) => ({ type }))];
 }
 
 /** Throws one error with all mistakes, one line each. */

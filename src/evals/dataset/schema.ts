@@ -117,10 +117,7 @@ export const Settings = z.strictObject({
   name: name.exactOptional(),
   agent: text.exactOptional(),
   unanswered: Unanswered.default("fail"),
-  scorers: z
-    .array(Scorer)
-    .min(1)
-    .default([{ type: "exact" }]),
+  scorers: z.array(Scorer).min(1).exactOptional(),
   thresholds: z.record(z.string(), Threshold).default({}),
 });
 export type Settings = z.output<typeof Settings>;

@@ -6,12 +6,17 @@ import { escapeMarkup } from "./markup.ts";
 export function junitXml(found: RunSet, summary: Summary): string {
   const items = found.items.map((item) => {
     const bad = Object.entries(item.scores).filter(([, { score }]) => score < 0.5);
-    const why = bad.map(([name, { score, why = "" }]) => `${name} ${score}: ${why}`).join("\n");
+    const reasons = bad.map(([name, { score, why = "" }]) => `${name} ${score}: ${why}`);
+    // No scorer may count it, and it failed all the same.
+    if (!item.ok && bad.length === 0) reasons.push(`the run failed: ${item.code ?? "unknown"}`);
+    const why = reasons.join("\n");
     const name = item.repeat > 1 ? `${item.id} (${item.repeat})` : item.id;
     const head = `<testcase classname="${escapeMarkup(found.set)}" name="${escapeMarkup(name)}" time="${(item.ms / 1_000).toFixed(3)}">`;
     const failure =
-      bad.length === 0 ? "" : `<failure message="${escapeMarkup(why.slice(0, 200))}">${escapeMarkup(why)}</failure>`;
-    return { text: `  ${head}${failure}</testcase>`, failed: bad.length > 0 };
+      reasons.length === 0
+        ? ""
+        : `<failure message="${escapeMarkup(why.slice(0, 200))}">${escapeMarkup(why)}</failure>`;
+    return { text: `  ${head}${failure}</testcase>`, failed: reasons.length > 0 };
   });
   const gates = summary.scorers.map(({ scorer, failures }) => ({
     text: `  <testcase classname="${escapeMarkup(found.set)}.thresholds" name="${escapeMarkup(scorer)}" time="0">${failures
