@@ -12,7 +12,7 @@ import { importRun } from "../journal/import.ts";
 import { changeNotes } from "../journal/notes.ts";
 import { type Case, runNamed } from "./dataset/cases.ts";
 import type { Scorer } from "./dataset/schema.ts";
-import { judgeWith } from "./scoring/judge.ts";
+import { type JudgeDeps, judgeWith } from "./scoring/judge.ts";
 import { type Outcome, outcomeOf } from "./scoring/outcome.ts";
 import type { Measured, RunSet } from "./scoring/run-set.ts";
 import { openScorers, type Score, type Subject } from "./scoring/scorers.ts";
@@ -59,8 +59,11 @@ export interface Evaluated {
 export async function evaluate(options: EvalOptions): Promise<Evaluated> {
   const { cases, repeat = 1, concurrency = 4, budget, signal } = options;
   let spent = 0;
-  const charge = (cost: number | undefined) => {
+  const charge = ({ run, cost, tokens }: Pick<Outcome, "run" | "cost" | "tokens">) => {
     spent += cost ?? 0;
+    if (budget === undefined || cost !== undefined || tokens === 0) return;
+    const message = `what ${run} cost is not known, so no budget in USD can hold; add the price of its model to prices`;
+    throw new VenturiError(op, "invalid_input", message);
   };
   await openScorers(options.scorers, { folder: options.folder, judge: async () => undefined });
   const originals = new Map<string, Original>();
@@ -84,7 +87,7 @@ export async function evaluate(options: EvalOptions): Promise<Evaluated> {
     if (budget !== undefined && spent >= budget) return void skipped.add(each.id);
     const outcome = await outcomeOfCase(options, each, place);
     if (outcome === undefined) return; // Interrupted; it continues the next time.
-    charge(outcome.cost);
+    charge(outcome);
     const measured = await score(each, { repeat: place, outcome });
     items.push(measured);
     options.progress?.(items.length, all, measured);
@@ -156,7 +159,7 @@ async function decline(runs: EvalRuns, run: string, event: RunEvent & { readonly
   });
 }
 
-function scorerOf(options: EvalOptions, originals: ReadonlyMap<string, Original>, charge: (cost?: number) => void) {
+function scorerOf(options: EvalOptions, originals: ReadonlyMap<string, Original>, charge: JudgeDeps["spent"]) {
   const { journal, runs, scorers, folder } = options;
   return async (each: Case, { repeat, outcome }: { repeat: number; outcome: Outcome }): Promise<Measured> => {
     const original = originals.get(each.id);

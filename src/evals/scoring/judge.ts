@@ -1,14 +1,16 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Runs } from "../../core/ports/runs.ts";
+import { costOfAll } from "../../core/run/costs.ts";
 import { isTerminal } from "../../core/run/events.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Judge, Score, Subject } from "./scorers.ts";
 
-interface JudgeDeps {
+export interface JudgeDeps {
   readonly runs: Pick<Runs, "start" | "follow">;
   /** Idempotency key of the judged run. */
   readonly key: string;
-  /** Called with the cost of judging. */
-  spent(cost: number | undefined): void;
+  /** Called with what judging took. */
+  readonly spent: (took: Pick<Outcome, "run" | "cost" | "tokens">) => void;
 }
 
 /**
@@ -64,7 +66,8 @@ async function answerOf(
   for await (const batch of runs.follow(run, { channel: "eval" })) {
     const last = batch.at(-1);
     if (last === undefined || !isTerminal(last)) continue;
-    spent(last.totalCost ?? last.cost);
+    const { inputTokens = 0, outputTokens = 0 } = last.usage;
+    spent({ run, cost: costOfAll(last), tokens: inputTokens + outputTokens });
     if (last.type === "run.failed")
       throw new VenturiError("eval.judge", last.error.code, `the judge ${agent} failed: ${last.error.err}`);
     return { value: objectIn(last.object, last.output), run };
