@@ -34,8 +34,13 @@ interface Payer {
   readonly request: Pick<RunRequest, "agent" | "caller" | "user" | "session" | "shadow">;
 }
 
-/** Kept across revisions: the length of a model's answers does not depend on the config. */
-const sizes = new OutputSizes();
+/** Kept across the revisions of a host, which has one journal: the length of a model's answers does not depend on the config. */
+const sizes = new WeakMap<Journal, OutputSizes>();
+function sizesOf(journal: Journal): OutputSizes {
+  const known = sizes.get(journal) ?? new OutputSizes();
+  sizes.set(journal, known);
+  return known;
+}
 const day = 86_400_000;
 const minute = 60_000;
 
@@ -58,7 +63,7 @@ export class Budgets {
         return billing?.unsettled ?? false;
       },
       reserve: (asked) => this.#reserve({ asked, applied, payer, billing, ...host }),
-      used: (model, { outputTokens }) => sizes.add(model, outputTokens),
+      used: (model, { outputTokens }) => sizesOf(host.journal).add(model, outputTokens),
     };
   }
 
@@ -118,7 +123,7 @@ export class Budgets {
       const message = `the budget "${unpriced.name}" is in USD, and the price of ${unknown?.model} is not known; add it to prices`;
       return { decision: "refuse", notices: [], budget: unpriced.name, message };
     }
-    const likely = calls.map((call): Amount => this.#likely(call));
+    const likely = calls.map((call): Amount => this.#likely(call, sizesOf(journal)));
     const tokens = likely.reduce((sum, each) => sum + each.tokens, 0);
     const nanos = likely.reduce((sum, each) => sum + each.nanos, 0);
     const now = clock.now();
@@ -162,9 +167,10 @@ export class Budgets {
     return { decision: budget.onExceed, notices, budget: name, message, ...rateOf(budget, { now, spent, held }) };
   }
 
-  #likely({ model, input, output = sizes.likely(model) }: Pick<Metered, "model" | "input" | "output">): Amount {
-    const cost = costOf({ inputTokens: input, outputTokens: output }, this.#deps.priceOf(model));
-    return { tokens: input + output, nanos: toNanos(cost ?? 0) };
+  #likely({ model, input, output }: Pick<Metered, "model" | "input" | "output">, answers: OutputSizes): Amount {
+    const written = output ?? answers.likely(model);
+    const cost = costOf({ inputTokens: input, outputTokens: written }, this.#deps.priceOf(model));
+    return { tokens: input + written, nanos: toNanos(cost ?? 0) };
   }
 
   #notice({ account, spent, level }: Reached, byAccount: ReadonlyMap<string, Applied>, run: string): EventBody[] {
