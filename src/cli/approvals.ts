@@ -36,10 +36,7 @@ export function configure(command: Command): void {
       ),
     )
     .action(async (run: string | undefined, call: string | undefined, options: Options) => {
-      const { questions } = await askService<{ questions: Open[] }>(command, {
-        ...options,
-        path: "/v1/questions?limit=200",
-      });
+      const questions = await allOpen(command, options);
       const { approve, deny, answer, reason } = options;
       const given = [approve, deny, answer].filter((option) => option !== undefined).length;
       if (given === 0) {
@@ -63,6 +60,20 @@ export function configure(command: Command): void {
       const done = deny ? (isInput ? "declined" : "denied") : isInput ? "answered" : "approved";
       show(process.stdout, `${run} ${asked} ${done}\n`);
     });
+}
+
+/** All pages: one ends after 200 runs, or earlier where arguments are large. */
+async function allOpen(command: Command, options: Options): Promise<Open[]> {
+  const found: Open[] = [];
+  let cursor: string | undefined;
+  do {
+    const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const path = `/v1/questions?limit=200${next}`;
+    const page = await askService<{ questions: Open[]; cursor?: string }>(command, { ...options, path });
+    found.push(...page.questions);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
 }
 
 /** Parses JSON if the question has a schema. Other text is sent unchanged, so that the service reports what is wrong. */
