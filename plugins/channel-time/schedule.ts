@@ -20,7 +20,9 @@ export const keyOf = (name: string, time: number): string => `schedule:${name}:$
 export const inputOf = (input: string | RunInput): RunInput => (typeof input === "string" ? { text: input } : input);
 
 export async function watched(source: Schedule["source"], definition: StoredSchedule): Promise<Schedule> {
-  return { source, definition, occurrences: await occurrencesOf(definition) };
+  const occurrences = await occurrencesOf(definition);
+  occurrences.next(definition.createdAt); // Throws now, and not when all schedules are looked at.
+  return { source, definition, occurrences };
 }
 
 /** `first`: when the schedule was first seen, from which `in` counts. */

@@ -70,6 +70,15 @@ export class Scheduler {
     return found;
   }
 
+  /** Stored schedules that can be read, by this release with its cron library and its time zones. */
+  async *made(of?: { readonly tenant: string }): AsyncGenerator<Schedule> {
+    const leftOut = (key: string) => this.#deps.log.warn("a schedule cannot be read and is left out", { key });
+    for await (const definition of this.stored.all(of, leftOut)) {
+      const schedule = await watched("api", definition).catch(() => leftOut(idOf(definition)));
+      if (schedule !== undefined) yield schedule;
+    }
+  }
+
   #sleep(ms: number): void {
     if (this.#stopped) return;
     this.#stopTimer = this.#deps.clock.after(ms, () => {
@@ -123,8 +132,8 @@ export class Scheduler {
     if (version === this.#version) return;
     if (isFirst) for (const schedule of (await this.configured()).values()) this.#watch(schedule);
     const there = new Set<string>();
-    const unreadable = (key: string) => this.#deps.log.warn("a schedule cannot be read and is left out", { key });
-    for await (const definition of this.stored.all(undefined, unreadable)) {
+    for await (const schedule of this.made()) {
+      const { definition } = schedule;
       if (definition.done) await this.#forgetDone(definition);
       else {
         there.add(idOf(definition));
@@ -132,7 +141,7 @@ export class Scheduler {
         const known = this.#watches.get(idOf(definition));
         if (known?.schedule.source === "config") continue;
         if (known?.schedule.definition.createdAt === definition.createdAt) continue;
-        this.#watch(await watched("api", definition));
+        this.#watch(schedule);
       }
     }
     for (const [id, watch] of this.#watches) {

@@ -99,14 +99,21 @@ tools: { remind: { type: later, most: 2 } }
     // As an earlier release has stored them.
     const { keyValues } = service.host.journal;
     const definition = { tenant: "bob", agent: "assistant", input: { text: "x" }, timezone: "UTC", overlap: "queue" };
-    for (const [name, rest] of Object.entries({ "no-number": { jitter: null }, "no-date": { jitter: 0, at: 1e308 } })) {
+    const unreadable = {
+      "no-number": { jitter: null },
+      "no-date": { jitter: 0, at: 1e308 },
+      "no-zone": { jitter: 0, cron: "* * * * *", timezone: "Mars/Olympus" },
+      "no-cron": { jitter: 0, cron: "* * * * * * * * *" },
+    };
+    for (const [name, rest] of Object.entries(unreadable)) {
       const value = JSON.stringify({ name, ...definition, catchUp: 0, createdAt: 0, ...rest });
       await keyValues?.put("schedules", { key: `of/bob/${name}`, value, version: 0 });
     }
     expect((await make("ada", { name: "unharmed", in: "1ms" })).status).to.equal(201);
     await until(async () => (await service.host.runs.list({ metadata: { schedule: "unharmed" } })).runs[0]);
     expect((await ask("bob", "GET", "/v1/schedules")).status).to.equal(200);
-    expect((await ask("bob", "GET", "/v1/schedules/no-date")).status).to.equal(404);
+    for (const name of Object.keys(unreadable))
+      expect((await ask("bob", "GET", `/v1/schedules/${name}`)).status).to.equal(404);
     // Their names are taken, so they have to go.
     expect((await make("bob", { name: "no-date", in: "1h" })).status).to.equal(409);
     expect((await ask("ada", "DELETE", "/v1/schedules/no-date")).status).to.equal(404);
