@@ -133,7 +133,9 @@ export class Connection {
       "terminateSession" in transport &&
       typeof transport.terminateSession === "function"
     ) {
+      const stop = this.#context.clock.after(goodbye, () => void client.close().catch(() => {})); // ends the request
       await transport.terminateSession().catch(() => {}); // the server may be gone
+      stop();
     }
     await client.close();
   }
@@ -241,6 +243,9 @@ export function serverAttributes(url: string | undefined): Readonly<Record<strin
     "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
   };
 }
+
+/** How long a server may take to end its session, ms. */
+const goodbye = 2_000;
 
 const refreshEvery = 1_000;
 

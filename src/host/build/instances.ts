@@ -13,6 +13,8 @@ import { forPlugins } from "./plugin-ports.ts";
 
 /** A plugin that takes longer to start counts as hung. */
 const patience = 60_000;
+/** One that takes longer to close is left behind: the others are closed, and the process can end. */
+const closePatience = 8_000;
 
 /** Deferred access to `Runs`: plugins are created before it. */
 export type RunsLater = () => Runs;
@@ -53,7 +55,8 @@ export class Instances {
     const { plugin } = entry.loaded;
     try {
       const making = Promise.resolve(plugin.create(entry.options as never, this.#context(entry))); // Checked by its schema.
-      const instance = (await this.#inTime(making)) as Instance<Ports[K]>; // The config checked the plugin's kind.
+      const late = { ms: patience, what: "ready", givenUp: () => void making.then(closeLate, () => {}) };
+      const instance = (await this.#inTime(making, late)) as Instance<Ports[K]>; // The config checked the plugin's kind.
       if (typeof instance !== "object" || instance === null) throw new Error("create returned nothing");
       this.#open.push({ entry, instance });
       return instance;
@@ -78,7 +81,7 @@ export class Instances {
     const failures: VenturiError[] = [];
     for (const { entry, instance } of this.#open.splice(0).reverse()) {
       try {
-        await instance.close?.();
+        await this.#inTime(Promise.resolve(instance.close?.()), { ms: closePatience, what: "closed" });
       } catch (thrown) {
         failures.push(failed("plugin.close", entry, thrown));
       }
@@ -105,20 +108,27 @@ export class Instances {
     };
   }
 
-  async #inTime<T extends Instance<object>>(making: Promise<T>): Promise<T> {
+  async #inTime<T>(work: Promise<T>, { ms, what, givenUp }: Late): Promise<T> {
     let stop = () => {};
     const late = new Promise<never>((_, reject) => {
-      stop = this.#clock.after(patience, () => {
-        reject(new Error(`not ready after ${patience / 1000} s`));
-        making.then(closeLate, () => {});
+      stop = this.#clock.after(ms, () => {
+        reject(new Error(`not ${what} after ${ms / 1000} s`));
+        givenUp?.();
       });
     });
     try {
-      return await Promise.race([making, late]);
+      return await Promise.race([work, late]);
     } finally {
       stop();
     }
   }
+}
+
+/** How long a plugin may take to be `what`, and what is done when it was not. */
+interface Late {
+  readonly ms: number;
+  readonly what: string;
+  readonly givenUp?: () => void;
 }
 
 /** Closes an instance that arrives after the timeout. */

@@ -83,6 +83,25 @@ describe("instances of plugins", () => {
     await closed.promise;
   });
 
+  it("that do not close are given up and named, and the others are closed", async () => {
+    const all = instances();
+    const closed: string[] = [];
+    const hanging = (close: () => unknown) => entryOf({ create: () => ({ ...tool, close }) });
+    await all.make(
+      "tool",
+      hanging(() => closed.push("first")),
+    );
+    await all.make(
+      "tool",
+      hanging(() => new Promise(() => {})),
+    );
+    const closing = failure(all.close());
+    await clock.advance(60_000);
+    expect((await closing).message).to.equal("plugin some-tool (mine): not closed after 8 s");
+    expect(closed).to.deep.equal(["first"]);
+    expect(clock.pending).to.equal(0);
+  });
+
   it("that are undefined are named", async () => {
     expect((await failure(make(() => undefined))).message).to.equal("plugin some-tool (mine): create returned nothing");
   });

@@ -3,9 +3,10 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { expect } from "chai";
 import { Connection } from "../../../plugins/mcp/connection.ts";
 import { McpOptions } from "../../../plugins/mcp/options.ts";
+import { type Clock, systemClock } from "../../../src/core/ports/clock.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import type { VenturiError } from "../../../src/plugin.ts";
-import { testPluginContext } from "../../../src/testing.ts";
+import { testPluginContext, VirtualClock } from "../../../src/testing.ts";
 import { serveFetch } from "./http-server.ts";
 
 type Server = Awaited<ReturnType<typeof serveFetch>>;
@@ -40,12 +41,12 @@ describe("the connection to an MCP server", () => {
     closing.push(server);
     return server;
   };
-  const connect = (url: string, more: object = {}) => {
+  const connect = (url: string, more: object = {}, clock: Clock = systemClock) => {
     const options = McpOptions.parse({ url, backoff: { first: 10, most: 20 }, ...more });
     const note = (message: string, fields: object = {}) => void logged.push([message, { ...fields }]);
     const log = { ...silentLog, info: note, warn: note };
     const redact = (text: string) => text.replaceAll("127.0.0.1", "[HOST]");
-    const connection = new Connection(options, testPluginContext({ name: "remote", log }), { redact });
+    const connection = new Connection(options, testPluginContext({ name: "remote", log, clock }), { redact });
     const tools: string[][] = [];
     connection.onTools = (listed) => void tools.push(listed.map(({ name }) => name));
     closing.unshift(connection);
@@ -81,6 +82,36 @@ describe("the connection to an MCP server", () => {
     await connection.close();
     expect(await failureOf(connection.client(never()))).to.include({ op: "tool.call", code: "unavailable" });
     await connection.close();
+  });
+
+  it("is closed although the server does not answer the end of its session", async () => {
+    const asked = Promise.withResolvers<void>();
+    const answers: Record<string, object> = {
+      initialize: {
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: {} },
+        serverInfo: { name: "older", version: "1" },
+      },
+      "tools/list": { tools: [] },
+    };
+    const server = await serveFetch(async (request) => {
+      if (request.method === "DELETE") {
+        asked.resolve();
+        return await new Promise<Response>(() => {});
+      }
+      const { id, method = "" } = JSON.parse((await request.text()) || "{}") as { id?: number; method?: string };
+      const result = answers[method];
+      if (result === undefined) return new Response(null, { status: id === undefined ? 202 : 405 });
+      return Response.json({ jsonrpc: "2.0", id, result }, { headers: { "mcp-session-id": "one" } });
+    });
+    closing.push(server);
+    const clock = new VirtualClock();
+    const { connection } = connect(server.url, { protocol: "2025-11-25" }, clock);
+    await connection.start();
+    const closed = connection.close();
+    await asked.promise;
+    await clock.advance(2_000);
+    await closed;
   });
 
   it("that cannot be made is an error at the start, without what is to be kept secret", async () => {
