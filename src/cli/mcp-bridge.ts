@@ -22,7 +22,8 @@ export class StdioBridge {
   readonly #url: string;
   readonly #write: (line: string) => void;
   readonly #open = new Map<string | number, AbortController>();
-  readonly #exchanges = new Set<Promise<void>>();
+  /** All exchanges in progress: requests, notifications and answers. */
+  readonly #exchanges = new Map<AbortController, Promise<void>>();
   #session: string | undefined;
 
   constructor(
@@ -41,21 +42,21 @@ export class StdioBridge {
     const { requestId } = message.params ?? {};
     // Before protocol version 2026-07-28 disconnecting does not cancel, so the notification is forwarded too.
     if (message.method === "notifications/cancelled" && requestId !== undefined) this.#open.get(requestId)?.abort();
-    const exchange = this.#exchange(line, message).finally(() => this.#exchanges.delete(exchange));
-    this.#exchanges.add(exchange);
+    const controller = new AbortController();
+    const exchange = this.#exchange(line, message, controller).finally(() => this.#exchanges.delete(controller));
+    this.#exchanges.set(controller, exchange);
   }
 
-  /** Input has ended: requests in progress may finish within `grace`, then are cancelled. */
+  /** Input has ended: what is in progress may finish within `grace`, then is cancelled. */
   async end(grace: number): Promise<void> {
     const timer = setTimeout(() => {
-      for (const controller of this.#open.values()) controller.abort();
+      for (const controller of this.#exchanges.keys()) controller.abort();
     }, grace);
-    await Promise.allSettled(this.#exchanges);
+    await Promise.allSettled(this.#exchanges.values());
     clearTimeout(timer);
   }
 
-  async #exchange(line: string, message: Message): Promise<void> {
-    const controller = new AbortController();
+  async #exchange(line: string, message: Message, controller: AbortController): Promise<void> {
     const { id } = message;
     const isRequest = id !== undefined && message.method !== undefined;
     if (isRequest) this.#open.set(id, controller);
@@ -74,7 +75,7 @@ export class StdioBridge {
     } catch (thrown) {
       if (isRequest && !controller.signal.aborted) this.#fail(id, -32603, messageOf(thrown));
     } finally {
-      if (isRequest) this.#open.delete(id);
+      if (isRequest && this.#open.get(id) === controller) this.#open.delete(id);
     }
   }
 
