@@ -80,6 +80,10 @@ export class Supervisor {
     if (first === undefined)
       throw new VenturiError("service.start", "config_invalid", "there are no processes to start");
     this.#socket = await bindSocket(this.#options.listen);
+    if (this.#stopping) {
+      this.#closeSocket();
+      throw new VenturiError("service.start", "shutting_down", "the service was stopped while it started");
+    }
     // Started alone, so that an error is reported once and migrations do not run concurrently.
     const child = this.#spawn(first);
     try {
