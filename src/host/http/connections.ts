@@ -45,6 +45,11 @@ export class Connections {
     this.#resolveIfClosed();
   }
 
+  /** Closes the rest, upgraded ones too: a WebSocket would wait 30 s for a peer that does not answer its close. */
+  cut(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+
   /** Resolves when all sockets are closed after `close`: a server that does not listen itself would not wait for them. */
   get closed(): Promise<void> {
     return this.#none.promise;

@@ -52,7 +52,7 @@ export async function openServer(deps: ServerDeps): Promise<RunningServer> {
     close: async (grace = 2_000) => {
       draining = true;
       if (deps.siblings !== undefined) app.server.close();
-      const cut = setTimeout(() => app.server.closeAllConnections(), grace);
+      const cut = setTimeout(() => connections.cut(), grace);
       const closed = app.close();
       connections.close();
       await closed;

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Connections } from "../../../src/host/http/connections.ts";
+import { serve } from "../../service.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -104,6 +105,20 @@ describe("the connections of a server", () => {
     expect(socket.destroyed).to.equal(false);
     socket.destroy();
     await connections.closed;
+  });
+
+  it("are cut when their time is over, upgraded ones too", async () => {
+    const { app, url, close } = await serve({ scripts: {}, channels: [] });
+    // In place of the first listener, WebSockets, whose own timer would end it after half a minute.
+    const [webSockets] = app.server.listeners("upgrade") as (() => void)[];
+    app.server.off("upgrade", webSockets ?? expect.fail("nobody takes upgrades"));
+    app.server.on("upgrade", (_, taken: Socket) => {
+      taken.on("error", () => {}).write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+    });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
+    sockets.push(socket);
+    await answer(socket, get.replace("\r\n\r\n", "\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"));
+    await Promise.all([ended(socket), close(0)]);
   });
 
   it("are all closed when there are none", async () => {
