@@ -26,6 +26,8 @@ export async function askPerson(event: AskedEvent, closed: AbortSignal): Promise
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
   const signal = AbortSignal.any([interrupted.signal, closed]);
+  // The terminal was closed. The signal that says so cancels the run.
+  ask.on("error", () => interrupted.abort());
   // Readline captures Ctrl-C, which must reach the run.
   ask.on("SIGINT", () => {
     interrupted.abort();

@@ -190,7 +190,7 @@ function report(thrown: unknown): number {
 
 /**
  * `venturi … | head` ends with 0, and output to a full disk with an error. As Ctrl-C does, both cancel a run: left as it is, the next
- * command would go on with it.
+ * command would go on with it. So does a terminal that was closed, to which writes fail with EIO.
  */
 function stopOnClosedOutput(): void {
   let closed = false;
@@ -198,13 +198,17 @@ function stopOnClosedOutput(): void {
     if (closed) return;
     closed = true;
     const message = `standard output cannot be written: ${cause.message}`;
-    const error =
-      cause.code === "EPIPE" ? undefined : new VenturiError("cli.output", "unavailable", message, { cause });
+    const error = isGone(cause) ? undefined : new VenturiError("cli.output", "unavailable", message, { cause });
     if (error !== undefined) show(process.stderr, `${error}\n`);
-    const status = error?.exit ?? 0;
+    const status = error?.exit ?? (cause.code === "EPIPE" ? 0 : 129);
     process.once("exit", () => {
       process.exitCode = status;
     });
     if (!process.emit("SIGINT")) process.exit(status);
   });
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (!isGone(error)) throw error; // Otherwise there is nobody to tell.
+  });
 }
+
+const isGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EIO";

@@ -22,12 +22,23 @@ export async function watchRun(watch: Watch, request: RunRequest): Promise<Termi
   return await watchStarted(watch, run);
 }
 
-/** Prints a run from its start. Ctrl-C cancels the run; a second one exits immediately. */
+/** Signals that end a command, and its exit status. */
+const endings = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type Ending = keyof typeof endings;
+
+/** Prints a run from its start. Ctrl-C, or another signal that ends the command, cancels the run; a second one exits immediately. */
 export async function watchStarted({ runs, printer, approve }: Watch, run: string): Promise<TerminalEvent> {
   let stopping = false;
-  const onInterrupt = () => {
-    if (stopping) process.exit(130);
+  const onSignal = (signal?: Ending) => {
+    // Without a name it is our own. A closed terminal sends SIGHUP and fails writes, in either order.
+    if (stopping && signal !== undefined && signal !== "SIGHUP") process.exit(endings[signal]);
+    if (stopping) return;
     stopping = true;
+    if (signal !== undefined && signal !== "SIGINT") {
+      process.once("exit", () => {
+        process.exitCode = endings[signal];
+      });
+    }
     runs.cancel(run, "interrupted at the terminal").catch(() => process.exit(1));
   };
   /** Asks again if the answer does not fit. */
@@ -44,7 +55,7 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
       }
     }
   };
-  process.on("SIGINT", onInterrupt);
+  for (const signal of Object.keys(endings)) process.on(signal, onSignal);
   try {
     for await (const batch of runs.follow(run, { channel: "cli" })) {
       for (const event of batch) {
@@ -54,7 +65,7 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
       }
     }
   } finally {
-    process.off("SIGINT", onInterrupt);
+    for (const signal of Object.keys(endings)) process.off(signal, onSignal);
   }
   throw new Error("the run's events ended without its end");
 }

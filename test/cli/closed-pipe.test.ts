@@ -54,4 +54,17 @@ describe("a reader that closes the pipe of `venturi run`", () => {
     const { out } = await venturi(["runs", "--config", file, "--json", "--status", "running"], {}, dirname(file));
     expect(out).to.equal("");
   });
+
+  for (const [signal, status] of Object.entries({ SIGTERM: 143, SIGHUP: 129 })) {
+    it(`so does ${signal}, with the status of that signal`, async () => {
+      const file = folder.write({ "venturi.yaml": config });
+      const child = spawn(process.execPath, [bin, "run", "endless", "go", "--config", file], { cwd: dirname(file) });
+      await once(child.stdout.resume(), "data");
+      child.stderr.resume();
+      child.kill(signal as NodeJS.Signals);
+      expect(await once(child, "exit")).to.deep.equal([status, null]);
+      const { out } = await venturi(["runs", "--config", file, "--json"], {}, dirname(file));
+      expect(out).to.contain('"cancelled"').and.not.contain('"running"');
+    });
+  }
 });
