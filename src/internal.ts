@@ -96,6 +96,7 @@ export { audioFormat, isMediaType } from "./core/values/media-type.ts";
 export { momentIn } from "./core/values/moment.ts";
 export { redactor } from "./core/values/redact.ts";
 export { named } from "./core/values/schema-names.ts";
+export { shortKey } from "./core/values/short-key.ts";
 export { didYouMean } from "./core/values/suggest.ts";
 export { provide } from "./core/values/token.ts";
 export { traceHeadersIn, traceHeadersOf } from "./core/values/trace-context.ts";

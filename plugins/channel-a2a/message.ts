@@ -1,4 +1,4 @@
-import { answerQuestion, isJsonObject, type JsonObject, type Reply } from "venturi/internal";
+import { answerQuestion, isJsonObject, type JsonObject, type Reply, shortKey } from "venturi/internal";
 import type { PendingQuestion, RunRequest } from "venturi/plugin";
 import { a2aError, invalidParams, noTask } from "./errors.ts";
 import { inputOf, partsOf, textOf } from "./parts.ts";
@@ -32,7 +32,8 @@ export function pushStore({ push }: Serving) {
 
 async function begin({ runs, agent, trace }: Serving, message: JsonObject): Promise<Taken> {
   const { contextId, messageId } = message;
-  const session = typeof contextId === "string" && contextId !== "" ? contextId.slice(0, 256) : crypto.randomUUID();
+  const session = typeof contextId === "string" && contextId !== "" ? contextId : crypto.randomUUID();
+  if (session.length > 256) throw invalidParams("message.contextId has at most 256 characters");
   const request: RunRequest = {
     agent: agent.name,
     input: inputOf(agent, message),
@@ -42,7 +43,8 @@ async function begin({ runs, agent, trace }: Serving, message: JsonObject): Prom
     ...trace,
   };
   // A repeated message, after a lost response, finds the task it began.
-  const { run } = await runs.start(request, { key: `a2a:${agent.name}:${messageId}`.slice(0, 256) });
+  const sent = { parts: message.parts, contextId };
+  const { run } = await runs.start(request, { key: shortKey(`a2a:${agent.name}:${messageId}`), sent });
   return { run, after: 0 };
 }
 

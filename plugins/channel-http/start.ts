@@ -1,21 +1,11 @@
 import { callRequest, callSettings, fromJson, named, RunEvent } from "venturi/internal";
-import {
-  type ChannelHost,
-  type Opening,
-  type RunRequest,
-  type ServedRun,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import type { ChannelHost, Opening, RunRequest, ServedRun, ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import { awaitRun, eventFrame, heartbeatFrame, RunInput, startRun, streamRun } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import type { Options } from "./options.ts";
-import { sameRequest } from "./same-request.ts";
 import { ending, Failure, RunView } from "./view.ts";
-
-const op = "run.start";
 
 const StartBody = z.strictObject({
   agent: z.string().min(1).describe("the agent's name"),
@@ -75,10 +65,6 @@ const schema = {
 };
 
 async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
-  const key = opening.request.headers["idempotency-key"];
-  if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 256)) {
-    throw new VenturiError(op, "invalid_input", "an Idempotency-Key has 1 to 256 characters");
-  }
   const { agent, input, session, metadata, limits, notify, ...settings } = body;
   const request: RunRequest = {
     agent,
@@ -89,16 +75,7 @@ async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
     ...(notify === undefined ? {} : { notify }),
     ...callRequest(settings),
   };
-  const served = await startRun(opening, request);
-  if (served.existing) await mustBeSame(served, served.asked);
-  return served;
-}
-
-/** Reusing a key with a different request is a client error; running neither is safe. */
-async function mustBeSame({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
-  const { request: first } = await runs.get(run);
-  if (sameRequest(first, request)) return;
-  throw new VenturiError(op, "conflict", "this Idempotency-Key was used for a different request", { details: { run } });
+  return await startRun(opening, request);
 }
 
 const wantsEvents = ({ headers }: FastifyRequest): boolean => (headers.accept ?? "").includes("text/event-stream");

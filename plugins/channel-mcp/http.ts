@@ -1,4 +1,4 @@
-import { traceHeadersOf } from "venturi/internal";
+import { shortKey, traceHeadersOf } from "venturi/internal";
 import { type ChannelHost, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { SseWriter } from "venturi/plugin/channel";
@@ -233,4 +233,4 @@ async function cancelRequest(host: Host, request: FastifyRequest, { requestId }:
   if (row !== undefined && row.state !== "done") await runs.cancel(row.run, "cancelled by the client");
 }
 
-const tagOf = (session: string, id: Id): string => `${session}/${typeof id}/${id}`.slice(0, 256);
+const tagOf = (session: string, id: Id): string => shortKey(`${session}/${typeof id}/${id}`);

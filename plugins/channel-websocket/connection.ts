@@ -174,7 +174,7 @@ export class Connection {
         ...callRequest(settings),
         ...traceHeadersOf(this.#deps.request.headers),
       },
-      { held, ...(key === undefined ? {} : { key }) },
+      { held, ...(key === undefined ? {} : { key, sent: { input, session, metadata, limits, ...settings } }) },
     );
     this.#started.add(run);
     this.#follow({ run, after: 0, as, sentences, speech, id });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type ErrorJson, messageOf, VenturiError, wrap } from "../core/errors/errors.ts";
 import type { ChannelHost } from "../core/ports/channel.ts";
 import { PolledStream, polled } from "../core/ports/polled-stream.ts";
-import type { Compat, Runs } from "../core/ports/runs.ts";
+import type { Compat, Runs, StartOptions } from "../core/ports/runs.ts";
 import type { RunEvent, TerminalEvent } from "../core/run/events.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import { traceHeadersOf } from "../core/values/trace-context.ts";
@@ -17,6 +17,7 @@ type Batch = readonly RunEvent[];
 /** What serving a run needs of a Fastify request and reply. */
 export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
+  readonly body?: unknown;
 }
 export interface HttpReply extends SseReply {
   header(name: string, value: string): unknown;
@@ -55,27 +56,19 @@ export interface Opening {
 }
 
 /** Starts a run for a request: joins its trace, uses its Idempotency-Key, and names the run in the response headers. */
-export async function startRun(
-  opening: Opening,
-  request: RunRequest,
-): Promise<ServedRun & { existing: boolean; asked: RunRequest }> {
+export async function startRun(opening: Opening, request: RunRequest): Promise<ServedRun & { existing: boolean }> {
   const { host, reply, channel, onDisconnect, compat, rates } = opening;
   const { headers } = opening.request;
   const runs = host.runsFor(opening.request);
-  const key = headers["idempotency-key"];
-  const {
-    run,
-    existing,
-    asked = request,
-  } = await runs.start(
+  const { run, existing } = await runs.start(
     { ...request, onDisconnect, ...traceHeadersOf(headers) },
-    { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
+    { ...keyOf(opening.request, request.agent), ...(compat === undefined ? {} : { compat }) },
   );
   nameRun(reply, run);
   // A stream's headers do not wait for `round.started`, which has the complete list, so only fields dropped by the channel are listed.
   if (request.unsent !== undefined && request.unsent.length > 0)
     reply.header(warningsHeader, warningsText(request.unsent));
-  const served = { host, runs, run, reply, channel, onDisconnect, existing, asked };
+  const served = { host, runs, run, reply, channel, onDisconnect, existing };
   const rate = rates && runs.tokenRate?.(run);
   if (rates === undefined || rate === undefined) return served;
   return {
@@ -88,6 +81,16 @@ export async function startRun(
       return state ? rates([state]) : {};
     },
   };
+}
+
+/** How the answer is delivered is not part of what was asked, and the agent is compared by its own name. */
+function keyOf({ headers, body }: HttpRequest, called: string): Pick<StartOptions, "key" | "sent"> {
+  const key = headers["idempotency-key"];
+  if (key === undefined) return {};
+  if (typeof key !== "string" || key === "" || key.length > 256)
+    throw new VenturiError("run.start", "invalid_input", "an Idempotency-Key has 1 to 256 characters");
+  const { stream: _, stream_options: __, agent, ...sent } = Object(body) as Record<string, unknown>; // Channels take objects only.
+  return { key, sent: agent === called ? sent : { ...sent, agent } };
 }
 
 /** Names the run in the response headers. `traceparent` becomes the run's, once known, instead of the request's. */

@@ -65,6 +65,8 @@ export interface StartOptions {
   readonly waitedMs?: number;
   /** Idempotency key, unique within the tenant. */
   readonly key?: string;
+  /** What the client sent, as JSON: rejects with `conflict` if its key began a run with something else. Absent: the key alone decides. */
+  readonly sent?: unknown;
   /** The run waits for this follower when it falls behind (backpressure), instead of letting it catch up from the journal. */
   readonly paced?: boolean;
   /** The caller's context, for an agent that takes one. */
@@ -123,14 +125,8 @@ export interface Doing extends Charged {
 
 /** Operations on runs for channels, the command line and the library. */
 export interface Runs {
-  /**
-   * Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. `asked`: with a run that was
-   * found, the request as it would have been stored, to compare.
-   */
-  start(
-    request: RunRequest,
-    options?: StartOptions,
-  ): Promise<{ run: string; existing: boolean; readonly asked?: RunRequest }>;
+  /** Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. */
+  start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
   /**
    * Starts a new run that begins with this run's events up to a step and continues with changes. By default no effect is repeated: calls
    * the original made get its results. Rejects with `invalid_input` if `after` is not a step. With a `key`, a second fork of the run finds

@@ -60,6 +60,8 @@ export interface RunRequest {
   readonly context?: unknown;
   /** Guard decisions about the input, made before it was stored. */
   readonly guarded?: readonly GuardVerdict[];
+  /** Fingerprint of what a client sent under its idempotency key. */
+  readonly sent?: string;
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */
   readonly revision?: string;
 }

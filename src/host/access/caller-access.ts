@@ -49,6 +49,11 @@ export class CallerAccess {
     throw new VenturiError("agent.pause", "forbidden", message);
   }
 
+  /** The own name of an agent that is called by an alias. */
+  nameOf(called: string): string {
+    return nameOf(this.#runs, called);
+  }
+
   maySee(agent: string | undefined): void {
     demand(this.#caller, "see");
     if (agent !== undefined) permit(this.#caller, agent);

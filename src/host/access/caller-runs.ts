@@ -28,6 +28,7 @@ import { CallerAccess, noRun } from "./caller-access.ts";
 import { pauseFor } from "./caller-pause.ts";
 import { afterCheck, eachIn } from "./checked-items.ts";
 import type { KeyHolder } from "./key-holder.ts";
+import { fingerprint, mustBeSame } from "./same-request.ts";
 import { usageWithin } from "./usage-within.ts";
 
 /** Time to read 1 MiB of content and write it to a socket, including garbage collection, ms. */
@@ -70,17 +71,21 @@ export class CallerRuns implements Runs {
     if (request.debug) this.#access.demand("inspect");
     // Prefixed, so that they cannot collide with the keys of sub-runs, which parent runs choose.
     const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
-    const { held = this.#admit.held() } = options;
-    return await this.#admitted((waitedMs) =>
-      this.#runs.start(withMetadata(request, metadata), {
-        ...options,
-        waitedMs,
-        ...key,
-        held,
-        tenant,
-        caller: this.#by,
-        context,
-      }),
+    const { held = this.#admit.held(), sent: message, ...rest } = options;
+    const isCompared = options.key !== undefined && message !== undefined;
+    const sent = isCompared ? { sent: fingerprint([this.#access.nameOf(request.agent), message]) } : {};
+    return await this.#admitted(
+      (waitedMs) =>
+        this.#runs.start(withMetadata({ ...request, ...sent }, metadata), {
+          ...rest,
+          waitedMs,
+          ...key,
+          held,
+          tenant,
+          caller: this.#by,
+          context,
+        }),
+      (row) => mustBeSame(row, sent.sent),
     );
   }
 
@@ -263,11 +268,12 @@ export class CallerRuns implements Runs {
   /** Starts within the caller's rate and the service's limits. */
   async #admitted<Started extends { run: string; existing?: boolean }>(
     begin: (waitedMs: number) => Promise<Started>,
+    found: (row: RunRow) => void = () => {},
   ): Promise<Started> {
     const place = await this.#reserve();
     try {
       const started = await begin(place.waitedMs);
-      if (started.existing) await this.#access.own(started.run, "start");
+      if (started.existing) found(await this.#access.own(started.run, "start"));
       this.#checked.add(started.run);
       this.#access.started(started.run);
       place.bind(started.run);

@@ -91,8 +91,7 @@ export class BeginRuns {
     if (enqueued.claim) this.#deps.executor.offer(enqueued.claim, held);
     else held?.release();
     claimant?.release();
-    if (!enqueued.existing) return { run: enqueued.run, existing: false };
-    return { run: enqueued.run, existing: true, asked: { ...stored, agent: agent.name } };
+    return { run: enqueued.run, existing: enqueued.existing };
   }
 
   async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {

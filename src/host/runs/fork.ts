@@ -86,7 +86,7 @@ export function checkFork(request: unknown): ForkRequest {
 export function forkedRequest({ row, prefix, input }: ForkSource, asked: ForkRequest): RunRequest {
   const { session: _s, parent: _p, caller: _c, user: _u, revision: _r, channel: _h, ...kept } = row.request;
   const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, debug: _g, ...rest } = kept;
-  const { notify: _n, shadow: _w, ...request } = rest;
+  const { notify: _n, shadow: _w, sent: _k, ...request } = rest;
   const { tools, unanswered, instructions, model, options, session } = asked;
   const keys = openKeys(row, prefix);
   return {

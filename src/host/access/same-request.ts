@@ -1,0 +1,15 @@
+import { createHash } from "node:crypto";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import { canonicalJson } from "../../core/values/canonical-json.ts";
+
+/** 32 bits: enough to notice a reused key, too few to guess what a guard removed from the stored request. */
+export const fingerprint = (sent: unknown): string =>
+  createHash("sha256").update(canonicalJson(sent)).digest("hex").slice(0, 8);
+
+/** Reusing a key with a different request is a client error; running neither is safe. Older runs have no fingerprint. */
+export function mustBeSame({ run, request }: RunRow, sent: string | undefined): void {
+  if (request.sent === undefined || sent === undefined || request.sent === sent) return;
+  const message = "this Idempotency-Key was used for a different request";
+  throw new VenturiError("run.start", "conflict", message, { details: { run } });
+}
