@@ -1,4 +1,4 @@
-import type { AgentInfo, RunInput, Runs } from "venturi/plugin";
+import { type AgentInfo, type RunInput, type Runs, VenturiError } from "venturi/plugin";
 import { invalidParams, isObject, type Json } from "./rpc.ts";
 
 /** Agents as tools: the arguments are the agent's inputs, plus the text and the conversation to continue. */
@@ -54,9 +54,15 @@ export function runInput(agent: AgentInfo, given: unknown): { input: RunInput; s
     else variables[name] = value;
   }
   const { input, session } = ours;
-  const text = typeof input === "string" ? input : takesOnlyText(agent) ? "" : JSON.stringify(variables);
+  if (input !== undefined && typeof input !== "string") throw invalid("input: expected a string");
+  if (input === undefined && takesOnlyText(agent)) throw invalid("input is missing");
+  if (session != null && (typeof session !== "string" || session.length > 256))
+    throw invalid("session: expected a string of at most 256 characters");
+  const text = input ?? JSON.stringify(variables);
   return {
     input: { text, ...(Object.keys(variables).length === 0 ? {} : { variables }) },
-    ...(typeof session === "string" && session !== "" ? { session: session.slice(0, 256) } : {}),
+    ...(session == null || session === "" ? {} : { session }),
   };
 }
+
+const invalid = (message: string): VenturiError => new VenturiError("run.start", "invalid_input", message);

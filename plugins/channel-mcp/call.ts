@@ -1,5 +1,5 @@
 import { isAsked } from "venturi/internal";
-import { isTerminal, type RunEvent, type RunRequest, VenturiError } from "venturi/plugin";
+import { type AgentInfo, isTerminal, type RunEvent, type RunRequest, VenturiError } from "venturi/plugin";
 import { agentNamed, runInput } from "./agents.ts";
 import { answer, inputRequests, type Open, openQuestions } from "./questions.ts";
 import { readPlace, writePlace } from "./request-state.ts";
@@ -11,20 +11,11 @@ import { createdTask, legacyTask } from "./tasks.ts";
 
 /** `tools/call`: a run of the agent. The state is in the journal, so any replica can continue it. */
 export async function callTool(serving: Serving, params: Json): Promise<Json> {
-  const { runs, client, tag, trace } = serving;
+  const { runs, client } = serving;
   const agent = agentNamed(runs, textParam(params, "name"));
   const watch = { progress: progressToken(params), log: wantsLog(serving, params) };
   if (params.requestState !== undefined) return await goOn(serving, { ...params, agent: agent.name }, watch);
-  const { input, session } = runInput(agent, params.arguments);
-  const request: RunRequest = {
-    agent: agent.name,
-    input,
-    ...(session === undefined ? {} : { session }),
-    ...(tag === undefined ? {} : { metadata: { [requestTag]: tag } }),
-    onDisconnect: client.era === "modern" ? "cancel" : "continue",
-    ...trace,
-  };
-  const started = await runs.start(request).catch((thrown: unknown) => {
+  const started = await begin(serving, agent, params.arguments).catch((thrown: unknown) => {
     // Returned to the model that made the call, which can correct it.
     if (VenturiError.is(thrown, "invalid_input")) return { refused: thrown.message };
     throw thrown;
@@ -34,6 +25,19 @@ export async function callTool(serving: Serving, params: Json): Promise<Json> {
   if (client.era === "legacy" && isObject(params.task)) return { task: legacyTask(await runs.get(run)) };
   serving.onRun(run);
   return await followToAnswer(serving, { run, after: 0, ...watch });
+}
+
+async function begin({ runs, client, tag, trace }: Serving, agent: AgentInfo, given: unknown) {
+  const { input, session } = runInput(agent, given);
+  const request: RunRequest = {
+    agent: agent.name,
+    input,
+    ...(session === undefined ? {} : { session }),
+    ...(tag === undefined ? {} : { metadata: { [requestTag]: tag } }),
+    onDisconnect: client.era === "modern" ? "cancel" : "continue",
+    ...trace,
+  };
+  return await runs.start(request);
 }
 
 /** Metadata by which a request of an older protocol revision is found, to cancel it. */

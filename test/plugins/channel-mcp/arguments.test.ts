@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import type { Service } from "../../../src/host/service.ts";
+import { serviceOf } from "../channel-time/world.ts";
+
+describe("arguments of a call to an agent over MCP", () => {
+  let service: Service & { close(): Promise<void> };
+  before(async () => {
+    service = await serviceOf("channels: { mcp: {}, http: {} }\n");
+  });
+  after(() => service.close());
+
+  const call = async (given: unknown) => {
+    const response = await fetch(`${service.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "assistant", arguments: given },
+      }),
+    });
+    const { result } = (await response.json()) as { result: { isError?: boolean; content: { text: string }[] } };
+    return { isError: result.isError ?? false, text: result.content[0]?.text };
+  };
+
+  it("that do not fit its schema are told to the model, and start nothing", async () => {
+    const session = "session: expected a string of at most 256 characters";
+    const wrong: [unknown, string][] = [
+      [{}, "input is missing"],
+      [undefined, "input is missing"],
+      [{ input: 5 }, "input: expected a string"],
+      [{ input: { text: "hello" } }, "input: expected a string"],
+      [{ input: "hello", session: 5 }, session],
+      [{ input: "hello", session: "s".repeat(257) }, session],
+    ];
+    for (const [given, text] of wrong) expect(await call(given)).to.deep.equal({ isError: true, text });
+    const listed = (await (await fetch(`${service.url}/v1/runs`)).json()) as { runs: unknown[] };
+    expect(listed.runs).to.deep.equal([]);
+    expect((await call({ input: "hello", session: "s".repeat(256) })).isError).to.equal(false);
+  });
+});
