@@ -23,9 +23,17 @@ export interface Call {
   readonly kind: "call";
   readonly call: number;
   /** Input given in full at the start; usually the placeholder `{}`. */
-  readonly input: string | undefined;
+  input: string | undefined;
   written: boolean;
   open: boolean;
+}
+
+/** A complete call that is sent once more: it may not say anything else. */
+export interface Again {
+  readonly kind: "again";
+  readonly call: number;
+  readonly input: string | undefined;
+  json: string;
 }
 
 /** A server-side block, and the JSON streamed into it. */
@@ -38,7 +46,7 @@ export interface Server {
 }
 
 /** A content block between start and stop. */
-export type Block = Thinking | Call | Server | { readonly kind: "ended" };
+export type Block = Thinking | Call | Again | Server | { readonly kind: "ended" };
 
 /** The fields of each block that are read here. */
 export const known = {

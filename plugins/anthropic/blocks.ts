@@ -2,6 +2,7 @@ import { answerOf, otherFields } from "venturi/internal";
 import type { Delta, Quirks, ToolCallDelta } from "venturi/plugin";
 import { asList, asRecord, asText } from "venturi/plugin/provider";
 import {
+  type Again,
   activity,
   type Block,
   type Call,
@@ -23,7 +24,7 @@ import {
 export class Blocks {
   readonly #quirks: Quirks;
   readonly #open = new Map<number, Block>();
-  readonly #ids = new Set<string>();
+  readonly #ids = new Map<string, Call>();
   /** The latest block that takes JSON, open or not, and the latest thinking block. */
   #json: Call | Server | undefined;
   #thinking: Thinking | undefined;
@@ -44,7 +45,8 @@ export class Blocks {
 
   start(index: unknown, { block, source }: Source, out: Delta[]): void {
     const key = typeof index === "number" ? index : this.#open.size;
-    if (this.#open.has(key)) {
+    const earlier = this.#ids.get(asText(block.id) ?? "");
+    if (this.#open.has(key) && (earlier === undefined || this.#open.get(key) !== earlier)) {
       this.#quirks.count("overlapping_index");
       this.#close(key, out);
     }
@@ -58,10 +60,13 @@ export class Blocks {
     else this.#quirks.count("stop_without_block");
   }
 
-  /** A block that is complete from the start. */
-  whole(block: Source, out: Delta[]): void {
-    this.start(-1, block, out);
-    this.#close(-1, out);
+  /** A block that is complete from the start; a call without input in a `message_start` may still be streamed. */
+  whole(block: Source, out: Delta[], { mayFollow }: { mayFollow: boolean }): void {
+    this.start(whole, block, out);
+    const opened = this.#open.get(whole);
+    if (!mayFollow || opened?.kind !== "call" || opened.input !== undefined) return this.#close(whole, out);
+    this.#open.delete(whole);
+    this.#open.set(whole - 2 - opened.call, opened);
   }
 
   /** The message has ended, and with it all open blocks. */
@@ -144,25 +149,28 @@ export class Blocks {
 
   #beginCall(block: Wire, input: string | undefined, out: Delta[]): Block | undefined {
     const id = asText(block.id);
-    if (id !== undefined && this.#ids.has(id)) {
+    const earlier = id === undefined ? undefined : this.#ids.get(id);
+    if (earlier !== undefined) {
       // Some gateways include a block in message_start and then stream it as well.
       this.#quirks.count("repeated_call");
-      return undefined;
+      if (!earlier.open) return { kind: "again", call: earlier.call, input, json: "" };
+      for (const [key, open] of this.#open) if (open === earlier) this.#open.delete(key);
+      earlier.input ??= input;
+      return earlier;
     }
     const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = {
       type: "tool_call",
       index: this.#calls++,
     };
-    if (id !== undefined) {
-      this.#ids.add(id);
-      delta.id = id;
-    }
+    if (id !== undefined) delta.id = id;
     if (typeof block.name === "string") delta.name = block.name;
     const signature = origin(block);
     if (signature !== undefined) delta.signature = signature;
     out.push({ ...delta, ...answerOf(wireName, otherFields(block, known.call)) });
-    this.#json = { kind: "call", call: delta.index, input, written: false, open: true };
-    return this.#json;
+    const call: Call = { kind: "call", call: delta.index, input, written: false, open: true };
+    if (id !== undefined) this.#ids.set(id, call);
+    this.#json = call;
+    return call;
   }
 
   #write(index: unknown, text: string, out: Delta[]): void {
@@ -172,7 +180,7 @@ export class Blocks {
       this.stray = true;
       return;
     }
-    if (block.kind === "server") {
+    if (block.kind !== "call") {
       block.json += text;
       return;
     }
@@ -191,11 +199,11 @@ export class Blocks {
    * The block at the index. A wrong index from a gateway is tolerated if only one block can be meant: the only open one that takes JSON, or
    * the latest call if all are closed and it is still empty. Otherwise the arguments might end up in another call.
    */
-  #target(index: unknown): Call | Server | undefined {
+  #target(index: unknown): Call | Again | Server | undefined {
     const block = this.#open.get(Number(index));
-    if (block?.kind === "call" || block?.kind === "server") return block;
+    if (takesJson(block)) return block;
     this.#quirks.count("index_mismatch");
-    const open = [...this.#open.values()].filter((each) => each.kind === "call" || each.kind === "server");
+    const open = [...this.#open.values()].filter(takesJson);
     if (open.length > 0) return open.length === 1 ? open[0] : undefined;
     const latest = this.#json;
     return latest?.kind === "call" && !latest.written ? latest : undefined;
@@ -229,6 +237,7 @@ export class Blocks {
     this.#open.delete(key);
     if (block !== undefined && "open" in block) block.open = false;
     if (block?.kind === "call") this.#seal(block, out);
+    else if (block?.kind === "again") repeat(block, out);
     else if (block?.kind === "server") out.push(activity(block));
     else if (block?.kind === "thinking" && block.signature !== "") {
       out.push({ type: "reasoning", text: "", part: block.part, signature: block.signature });
@@ -242,4 +251,15 @@ export class Blocks {
     this.#quirks.count("input_in_block_start");
     out.push({ type: "tool_call", index: block.call, arguments: text, sealed: true });
   }
+}
+
+/** Place of a block that is complete from the start, and below it those of calls that may be streamed yet; -2 is taken, too. */
+const whole = -1;
+
+const takesJson = (block: Block | undefined): block is Call | Again | Server =>
+  block?.kind === "call" || block?.kind === "again" || block?.kind === "server";
+
+function repeat({ call, input, json }: Again, out: Delta[]): void {
+  const text = json === "" ? input : json;
+  if (text !== undefined) out.push({ type: "tool_call", index: call, arguments: text, replace: true, sealed: true });
 }

@@ -115,7 +115,7 @@ export class AnthropicDecoder implements Decoder {
     this.#tell(otherFields(message, known.message), otherFields({ usage: message.usage }, new Set()), out);
     if (message.usage !== undefined) this.#count(message.usage, message.stop_reason ? "reported" : "partial", out);
     for (const [at, block] of asList(message.content).entries()) {
-      this.#blocks.whole(this.#block(block, [...place, "content", at]), out);
+      this.#blocks.whole(this.#block(block, [...place, "content", at]), out, { mayFollow: place.length > 0 });
     }
     this.#reason(message, out);
   }

@@ -1,6 +1,7 @@
 import { assert } from "chai";
 import plugin from "../../../plugins/anthropic/index.ts";
 import type { Wire } from "../../../src/plugin.ts";
+import { Accumulator } from "../../../src/provider/accumulate.ts";
 import { callsOf, decode, fixture, of } from "../decoding.ts";
 import { begin, end, event, stop } from "./events.ts";
 
@@ -18,6 +19,37 @@ describe("Anthropic's wire as gateways bend it", () => {
       end,
     );
     assert.deepEqual(callsOf(decoded), [["roll", { n: 1 }]]);
+  });
+
+  it("takes a call that message_start holds and the stream sends again in any form, but not with other arguments", () => {
+    const call = (input: object) => ({ type: "tool_use", id: "toolu_p", name: "roll", input });
+    const held = (input: object) => event({ type: "message_start", message: { id: "msg_2", content: [call(input)] } });
+    const opened = (input: object) => event({ type: "content_block_start", index: 0, content_block: call(input) });
+    const pieces = (...json: string[]) =>
+      json.map((partial_json) =>
+        event({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } }),
+      );
+    const closed = event({ type: "content_block_stop", index: 0 });
+    const streamed = pieces('{"n"', ":1", "}");
+    const sent: Record<string, readonly string[]> = {
+      "empty, then in pieces": [held({}), opened({}), ...streamed, closed],
+      "empty, then in pieces without a start": [held({}), ...streamed, closed],
+      "empty, then whole": [held({}), opened({ n: 1 }), closed],
+      "whole, then in pieces": [held({ n: 1 }), opened({}), ...streamed, closed],
+      "whole, then whole": [held({ n: 1 }), opened({ n: 1 }), closed],
+      "whole, then empty": [held({ n: 1 }), opened({}), closed],
+      "a start that is sent twice": [begin, opened({}), opened({}), ...streamed, closed],
+    };
+    for (const [how, frames] of Object.entries(sent)) {
+      const decoded = decode(wire, ...frames, stop("tool_use"), end);
+      assert.deepEqual(callsOf(decoded), [["roll", { n: 1 }]], how);
+      assert.equal(of(decoded, "error").length, 0, how);
+    }
+    assert.deepEqual(callsOf(decode(wire, held({}), stop("tool_use"), end)), [["roll", {}]]);
+    const other = decode(wire, held({ n: 1 }), opened({}), ...pieces('{"n":2}'), closed, stop("tool_use"), end);
+    const contradictions = new Accumulator();
+    const steps = of(other, "tool_call").map((delta) => contradictions.push(delta).contradicted);
+    assert.include(steps, true);
   });
 
   it("does not take a call for one without arguments when they came before it", () => {
