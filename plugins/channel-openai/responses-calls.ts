@@ -49,7 +49,7 @@ export class Calls {
       return this.#output.add(this.#functionCall(index, { call, name }, "", "in_progress"));
     }
     // Anything but a plain function is emitted when complete; until then it reserves its position.
-    this.#output.items.push({ id: "", type: "" });
+    this.#output.reserve();
     return "";
   }
 
@@ -89,9 +89,12 @@ export class Calls {
       if (ended || !this.#isFunction(index)) continue;
       frames += this.#output.done(index, this.#functionCall(index, { call, name }, text, "incomplete"));
     }
-    // Remove positions reserved by calls that are emitted only when complete.
-    this.#output.items.splice(0, Infinity, ...this.#output.items.filter(({ id }) => id !== ""));
     return frames;
+  }
+
+  /** Whether a whole call was sent from this position on. */
+  hasEnded(from: number): boolean {
+    return [...this.#open.values()].some(({ index, ended }) => ended && index >= from);
   }
 
   /** Drops calls from this position on. */

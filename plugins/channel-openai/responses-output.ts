@@ -10,7 +10,7 @@ export interface OutputOptions {
 
 /** The items of a response in order, and their frames. */
 export class ResponseOutput {
-  /** Including everything needed to continue from them. */
+  /** By output index, including everything needed to continue from them. An index is never used twice. */
   readonly items: Item[] = [];
   readonly #options: OutputOptions;
   #sequence = 0;
@@ -19,9 +19,24 @@ export class ResponseOutput {
     this.#options = options;
   }
 
+  /** The items that count: neither retracted nor still without content. */
+  get kept(): readonly Item[] {
+    return this.items.filter((item) => item !== vacant);
+  }
+
   /** The items as shown to the client. */
   get shown(): readonly Item[] {
-    return this.items.map((item) => this.#shown(item));
+    return this.kept.map((item) => this.#shown(item));
+  }
+
+  /** Takes the next index for an item that is emitted when complete. */
+  reserve(): void {
+    this.items.push(vacant);
+  }
+
+  /** Removes the items from this index on. A client has seen them, so their indexes stay taken. */
+  retract(from: number): void {
+    this.items.fill(vacant, from);
   }
 
   /** An item id. Encodes run and position, so that the item can be found by id alone. */
@@ -60,6 +75,8 @@ export class ResponseOutput {
     return rest;
   }
 }
+
+const vacant: Item = { id: "", type: "" };
 
 const own = /^[a-z]+_((?:run_)?[0-9a-z-]{16,})_(\d+)$/;
 

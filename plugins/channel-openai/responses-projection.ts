@@ -1,4 +1,4 @@
-import { isCutShort, VendorAnswer } from "venturi/internal";
+import { callRetracted, isCutShort, VendorAnswer } from "venturi/internal";
 import type { EventOf, RunEvent, RunRequest, VenturiError } from "venturi/plugin";
 import { asRecord } from "venturi/plugin/provider";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
@@ -16,6 +16,8 @@ export interface ResponseView {
   readonly request: RunRequest;
   /** The client has seen frames up to this sequence number. */
   readonly after?: number;
+  /** The client reads this stream alone and executes calls as they come, so a whole one cannot be taken back. */
+  readonly executes?: boolean;
 }
 
 /**
@@ -71,8 +73,7 @@ export class ResponseProjection {
         this.#vendor.add(event);
         return "";
       case "round.retracted":
-        this.#retract();
-        return "";
+        return this.#retract();
       case "round.finished":
         return this.#speech.close(reasonOf(event.finish) === undefined ? "completed" : "incomplete");
       case "run.finished":
@@ -109,7 +110,7 @@ export class ResponseProjection {
 
   /** The items with everything needed to continue from them. */
   get items(): readonly Item[] {
-    return this.#output.items;
+    return this.#output.kept;
   }
 
   #start(at: number): string {
@@ -147,11 +148,16 @@ export class ResponseProjection {
     return frames;
   }
 
-  #retract(): void {
+  /** Ends what was open as incomplete. The final response is without it. */
+  #retract(): string {
+    const from = this.#roundStart;
+    if (this.#view.executes && this.#calls.hasEnded(from)) throw callRetracted();
+    const frames = this.#speech.close("incomplete") + this.#calls.cut();
     this.#turns.reset();
-    this.#speech.drop();
-    this.#calls.drop(this.#roundStart);
-    this.#output.items.length = this.#roundStart;
+    this.#calls.drop(from);
+    for (const [id, index] of this.#vendors) if (index >= from) this.#vendors.delete(id);
+    this.#output.retract(from);
+    return frames;
   }
 
   #finish(event: EventOf<"run.finished">): string {

@@ -99,11 +99,6 @@ export class Speech {
     return frames + this.#output.done(open.index, thoughtItem(this.#output.id("rs", open.index), open, status));
   }
 
-  /** Drops the open item. */
-  drop(): void {
-    this.#open = undefined;
-  }
-
   #beginMessage(fields: Item): string {
     const open: OpenMessage = { kind: "message", index: this.#output.items.length, fields: { ...fields }, parts: [] };
     this.#open = open;

@@ -39,7 +39,8 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
       { host, request, reply, channel: "openai", onDisconnect: leaves, compat, rates: openaiRates },
       asked,
     );
-    const projection = new ResponseProjection({ run: served.run, request: asked });
+    const executes = body.stream === true && leaves === "cancel";
+    const projection = new ResponseProjection({ run: served.run, request: asked, executes });
     if (body.stream) {
       await streamRun(served, projection.project, {
         ...failures,

@@ -32,6 +32,24 @@ const said: Script = async ({ emit }) => {
   emit(started(1), text("wrong, "), retracted, started(2), text("right"));
   return undefined;
 };
+/** Two attempts, each with text and the beginning or the whole of a call. */
+const twice =
+  (isWhole: boolean): Script =>
+  async ({ emit, signal }) => {
+    const ready: EventBody = {
+      type: "tool_call.ready",
+      round: 1,
+      call: "c1",
+      name: "weather",
+      arguments: { city: "Os" },
+    };
+    emit(started(1), ...cut, ...(isWhole ? [ready] : []), retracted, started(2), text("It rains."));
+    if (!isWhole) return undefined;
+    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    cancelled.push(aborted);
+    await aborted;
+    return undefined;
+  };
 const limited: Script = async ({ emit }) => {
   emit(started(1), ...cut);
   return { finish: "max_time" };
@@ -43,7 +61,7 @@ describe("a call that was cut, as clients see it", () => {
   let openai: OpenAI;
   before(async () => {
     service = await serve({
-      scripts: { retracting, said, limited },
+      scripts: { retracting, said, limited, "cut-twice": twice(false), "whole-twice": twice(true) },
       channels: [{ plugin: channelAnthropic }, { plugin: channelOpenai }, { plugin: channelAiSdk }],
     });
     anthropic = new Anthropic({ apiKey: "none", baseURL: `${service.url}/anthropic`, maxRetries: 0 });
@@ -92,6 +110,43 @@ describe("a call that was cut, as clients see it", () => {
   it("goes on after text alone, which the wire cannot take back either", async () => {
     const message = await anthropic.messages.stream(asked("said")).finalMessage();
     expect(message.content).to.deep.equal([{ type: "text", text: "wrong, right" }]);
+  });
+
+  it("leaves its place in a Responses stream taken: what follows has a new one, and the response is without it", async () => {
+    const items = new Map<number, string>();
+    const texts = new Map<number, string>();
+    for await (const event of await openai.responses.create({ ...response("cut-twice"), stream: true })) {
+      if (event.type === "response.output_item.added") {
+        expect(items.has(event.output_index), `${event.output_index} again`).to.equal(false);
+        items.set(event.output_index, event.item.id ?? "");
+      }
+      if (event.type === "response.output_item.done" && event.item.type === "function_call")
+        expect(event.item.status).to.equal("incomplete");
+      if (event.type === "response.output_text.delta")
+        texts.set(event.output_index, (texts.get(event.output_index) ?? "") + event.delta);
+      if (event.type !== "response.completed") continue;
+      const [item, ...others] = event.response.output;
+      expect(others).to.deep.equal([]);
+      expect([...items.values()].at(-1)).to.equal(item?.id);
+    }
+    expect(new Set(items.values()).size).to.equal(4);
+    expect([...texts.values()]).to.deep.equal(["Let me look. ", "One moment.", "It rains."]);
+    const streamed = await openai.responses.stream({ ...response("cut-twice") }).finalResponse();
+    const whole = await openai.responses.create(response("cut-twice"));
+    expect([streamed.output_text, whole.output_text]).to.deep.equal(["It rains.", "It rains."]);
+  });
+
+  it("fails a Responses stream once the call was whole, and the run is cancelled", async () => {
+    const before = cancelled.length;
+    const failed = await failure(
+      openai.responses.create({ ...response("whole-twice"), stream: true }).then(async (stream) => {
+        for await (const event of stream) if (event.type === "error") return event;
+        return undefined;
+      }),
+    );
+    expect(String((failed as { message?: string }).message)).to.include("a call of it had been sent");
+    await Promise.all(cancelled);
+    expect(cancelled).to.have.length(before + 1);
   });
 
   it("ends at a limit of the run as at one of the model, without losing text", async () => {
