@@ -9,8 +9,11 @@ type Block = Record<string, unknown>;
 
 /** Collects a message's blocks from a run's events, for a non-streamed answer. */
 export class MessageBlocks {
-  readonly #blocks: Block[] = [];
-  #roundStart = 0;
+  #blocks: Block[] = [];
+  /** As it was before the round. */
+  #before: { readonly blocks: readonly Block[]; readonly refusal: string } = { blocks: [], refusal: "" };
+  /** The last round with text before this one. */
+  #textRound = 0;
   #part: number | undefined;
   #refusal = "";
   readonly #paragraphs = new Paragraphs();
@@ -23,10 +26,14 @@ export class MessageBlocks {
     this.#vendor.add(event);
     switch (event.type) {
       case "round.started":
-        this.#roundStart = this.#blocks.length;
+        // Copied, because the round's text may be added to the last block.
+        this.#before = { blocks: this.#blocks.map((block) => ({ ...block })), refusal: this.#refusal };
+        this.#textRound = this.#paragraphs.round;
         return;
       case "round.retracted":
-        this.#blocks.length = Math.min(this.#blocks.length, this.#roundStart);
+        this.#blocks = [...this.#before.blocks];
+        this.#refusal = this.#before.refusal;
+        this.#paragraphs.round = this.#textRound;
         return;
       case "text.delta":
         return this.#text(event);

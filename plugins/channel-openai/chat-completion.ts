@@ -20,18 +20,21 @@ export class ChatExtras {
   #reasoning = "";
   #reasoningField = "reasoning_content";
   #refusal = "";
+  /** As they were before the round. */
+  #before = { reasoning: "", refusal: "" };
   readonly #texts = new RoundTexts();
 
   readonly add = (event: RunEvent): void => {
     this.#texts.add(event);
     this.vendor.add(event);
-    if (event.type === "reasoning.delta") {
+    if (event.type === "round.started") this.#before = { reasoning: this.#reasoning, refusal: this.#refusal };
+    else if (event.type === "reasoning.delta") {
       this.#reasoning += event.text;
       this.#reasoningField = reasoningField(event) ?? this.#reasoningField;
     } else if (event.type === "refusal.delta") this.#refusal += event.text;
     else if (event.type === "round.retracted") {
-      this.#reasoning = "";
-      this.#refusal = "";
+      this.#reasoning = this.#before.reasoning;
+      this.#refusal = this.#before.refusal;
     }
   };
 

@@ -67,9 +67,12 @@ export class ChatVendor {
   choice: Fields = {};
   message: Fields = {};
   readonly calls = new Map<string, Fields>();
+  /** As they were before the round. */
+  #before = nothing;
 
   add(event: RunEvent): void {
     this.answer.add(event);
+    if (event.type === "round.started") this.#before = { choice: this.choice, message: this.message };
     const said = vendorFields(event);
     if (said !== undefined) {
       this.choice = joined(this.choice, said.choice, "last");
@@ -78,8 +81,8 @@ export class ChatVendor {
     if (event.type === "tool_call.started" && event.native?.wire === chatWire) {
       this.calls.set(event.call, event.native.fields);
     } else if (event.type === "round.retracted") {
-      this.choice = {};
-      this.message = {};
+      this.choice = this.#before.choice;
+      this.message = this.#before.message;
       this.calls.clear();
     }
   }

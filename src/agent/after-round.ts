@@ -1,11 +1,11 @@
 import { textMessage } from "../core/model/messages.ts";
-import type { PendingCall } from "../core/run/event-fields.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
 import type { LimitReached } from "./run/limit-reached.ts";
 import { limitOnCalls, noMoreRounds, tokenLimit } from "./run/limits.ts";
 import type { RunContext } from "./run/run-context.ts";
 import type { RoundState } from "./state/round-state.ts";
 import type { Ending } from "./terminal.ts";
+import { clientCalls } from "./tools/client-calls.ts";
 import type { Repetition } from "./tools/repetition.ts";
 import type { ToolTable } from "./tools/tool-table.ts";
 
@@ -71,14 +71,3 @@ function answer(run: RunContext, finish: string, text: string): Ending | undefin
   run.emit({ type: "message.added", message: textMessage("user", repairRequest(parsed.problem)) });
   return undefined;
 }
-
-const clientCalls = (round: RoundState, tools: ToolTable): PendingCall[] =>
-  round.inOrder
-    .filter((call) => tools.isClient(call.name))
-    .map(({ call, name, arguments: input, raw, text }) => ({
-      call,
-      name,
-      arguments: { ...input },
-      ...(raw === undefined ? {} : { raw }),
-      ...(text === undefined ? {} : { text }),
-    }));

@@ -1,8 +1,10 @@
 import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
 import type { PendingCall } from "../core/run/event-fields.ts";
 import { noTiming } from "../core/run/timing.ts";
+import { toolsFor } from "./model/request.ts";
 import { limitIn } from "./run/limit-reached.ts";
 import type { RunContext } from "./run/run-context.ts";
+import { clientCalls } from "./tools/client-calls.ts";
 
 /** A successful end of a run. */
 export interface Ending {
@@ -72,7 +74,7 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
   hooks.hurry(run.agent.toolPolicy.grace);
   // The run has already ended, so a throwing hook has nothing left to stop.
   await hooks.afterRun({ ...outcome, output: state.output }).catch(() => {});
-  if (limit !== undefined) return writeFinished(run, { finish: limit });
+  if (limit !== undefined) return writeFinished(run, { finish: limit, ...wholeCalls(run) });
   run.emit({
     type: "run.failed",
     error: error.toJSON(),
@@ -81,4 +83,11 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     rounds: state.roundNumber,
     timing: noTiming, // Filled in when the event is written.
   });
+}
+
+/** Calls of client tools that were whole before the limit: a client that follows the run has seen them. */
+function wholeCalls(run: RunContext): Pick<Ending, "calls"> {
+  const round = run.state.round ?? run.state.closedRound;
+  const calls = round === undefined ? [] : clientCalls(round, toolsFor(run)).filter(({ raw }) => raw === undefined);
+  return calls.length === 0 ? {} : { calls };
 }

@@ -50,6 +50,21 @@ const twice =
     await aborted;
     return undefined;
   };
+/** The second round is retracted once. */
+const rounds: Script = async ({ emit }) => {
+  const second = (attempt: number): EventBody => ({ ...started(attempt), round: 2 }) as EventBody;
+  const think = (round: number, words: string): EventBody => ({ type: "reasoning.delta", round, text: words });
+  const say = (words: string): EventBody => ({ type: "text.delta", round: 2, text: words });
+  emit(started(1), think(1, "Why?"), text("One."), {
+    type: "round.finished",
+    round: 1,
+    finish: "tool_calls",
+    usage: {},
+  });
+  emit(second(1), say("Wrong."), think(2, "Hm."), { ...retracted, round: 2 } as EventBody);
+  emit(second(2), say("Two."), think(2, "So."));
+  return undefined;
+};
 const limited: Script = async ({ emit }) => {
   emit(started(1), ...cut);
   return { finish: "max_time" };
@@ -61,7 +76,7 @@ describe("a call that was cut, as clients see it", () => {
   let openai: OpenAI;
   before(async () => {
     service = await serve({
-      scripts: { retracting, said, limited, "cut-twice": twice(false), "whole-twice": twice(true) },
+      scripts: { retracting, said, rounds, limited, "cut-twice": twice(false), "whole-twice": twice(true) },
       channels: [{ plugin: channelAnthropic }, { plugin: channelOpenai }, { plugin: channelAiSdk }],
     });
     anthropic = new Anthropic({ apiKey: "none", baseURL: `${service.url}/anthropic`, maxRetries: 0 });
@@ -110,6 +125,18 @@ describe("a call that was cut, as clients see it", () => {
   it("goes on after text alone, which the wire cannot take back either", async () => {
     const message = await anthropic.messages.stream(asked("said")).finalMessage();
     expect(message.content).to.deep.equal([{ type: "text", text: "wrong, right" }]);
+  });
+
+  it("takes nothing of it, and nothing of earlier rounds, out of a whole answer", async () => {
+    const message = await anthropic.messages.create(asked("rounds"));
+    expect(message.content.map((block) => (block.type === "text" ? block.text : block.type))).to.deep.equal([
+      "thinking",
+      "One.\n\nTwo.",
+      "thinking",
+    ]);
+    const [choice] = (await openai.chat.completions.create(chat("rounds"))).choices;
+    expect(choice?.message).to.deep.include({ content: "One.\n\nTwo.", reasoning_content: "Why?So." });
+    expect((await openai.responses.create(response("rounds"))).output_text).to.equal("One.Two.");
   });
 
   it("leaves its place in a Responses stream taken: what follows has a new one, and the response is without it", async () => {
