@@ -74,13 +74,38 @@ export const Command = z.discriminatedUnion("type", [
 ]);
 export type Command = z.output<typeof Command>;
 
-export function parseCommand(text: string | undefined): Command {
+export function parseMessage(text: string | undefined): unknown {
   if (text === undefined) throw new VenturiError("socket.receive", "invalid_input", "messages are JSON text");
-  const sent = parseUntrusted(text, { depth });
+  return parseUntrusted(text, { depth });
+}
+
+const depth = 64;
+
+/** The client's name for a message, also for one that cannot be accepted: its sender waits for an answer with this name. */
+export function idIn(sent: unknown): string | undefined {
+  const given = typeof sent === "object" && sent !== null && "id" in sent ? id.safeParse(sent.id) : undefined;
+  return given?.data;
+}
+
+export function parseCommand(sent: unknown): Command {
   const parsed = Command.safeParse(sent);
   if (parsed.success) return parsed.data;
   const [first] = complaintsOf(Command, sent, parsed.error);
   throw new VenturiError("socket.receive", "invalid_input", `${first?.path || "message"}: ${first?.message}`);
 }
 
-const depth = 64;
+/** An approval or an answer, as the run takes it. */
+export function approvalOf(command: Extract<Command, { type: "approve" | "answer" }>) {
+  const { call, reason } = command;
+  const why = reason === undefined ? {} : { reason };
+  if (command.type === "answer") {
+    const { answer, decline = false } = command;
+    return { call, approved: !decline, ...why, ...(answer === undefined ? {} : { answer }) };
+  }
+  const { approved, arguments: changed, for: scope } = command;
+  const more = {
+    ...(changed === undefined ? {} : { arguments: changed }),
+    ...(scope === undefined ? {} : { for: scope }),
+  };
+  return { call, approved, ...why, ...more };
+}

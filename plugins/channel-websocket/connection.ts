@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import type { WebSocket } from "ws";
 import { Arriving } from "./arriving.ts";
 import { mustArrive, mustFit, op, publicError } from "./checks.ts";
-import { type Command, parseCommand } from "./commands.ts";
+import { approvalOf, type Command, idIn, parseCommand, parseMessage } from "./commands.ts";
 import { Inbox } from "./inbox.ts";
 import type { Options } from "./options.ts";
 import { Projection } from "./projection.ts";
@@ -45,6 +45,7 @@ export class Connection {
   readonly #inbox: Inbox;
   #feed: AbortController | undefined;
   #unanswered = 0;
+  #closed = false;
 
   constructor(socket: WebSocket, deps: Deps) {
     this.#socket = socket;
@@ -100,9 +101,9 @@ export class Connection {
   async #receive(text: string | undefined, held: Charge): Promise<void> {
     let id: string | undefined;
     try {
-      const command = parseCommand(text);
-      id = "id" in command ? command.id : undefined;
-      await this.#obey(command, held);
+      const sent = parseMessage(text);
+      id = idIn(sent);
+      await this.#obey(parseCommand(sent), held);
     } catch (thrown) {
       const error = wrap(op, thrown);
       if (error.code === "internal") this.#deps.host.log.error("a command failed", { error: String(thrown) });
@@ -116,7 +117,7 @@ export class Connection {
         return await this.#start(command, held);
       case "subscribe":
         await this.#runs.get(command.run);
-        return this.#follow(command);
+        return this.#closed ? undefined : this.#follow(command);
       case "unsubscribe":
         this.#speech.interrupt(command.run);
         return this.#following.get(command.run)?.abort();
@@ -128,22 +129,10 @@ export class Connection {
         return await this.#runs.cancel(command.run, command.reason ?? "cancelled by the client");
       case "interrupt":
         return await this.#interrupt(command);
-      case "approve": {
-        const { run, call, approved, reason, arguments: changed, for: scope } = command;
-        const body = {
-          call,
-          approved,
-          ...(reason === undefined ? {} : { reason }),
-          ...(changed === undefined ? {} : { arguments: changed }),
-          ...(scope === undefined ? {} : { for: scope }),
-        };
-        return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
-      }
+      case "approve":
       case "answer": {
-        const { run, call, answer, decline = false, reason } = command;
-        const said = { ...(answer === undefined ? {} : { answer }), ...(reason === undefined ? {} : { reason }) };
-        const body = { call, approved: !decline, ...said };
-        return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
+        const { run, call } = command;
+        return mustArrive(await this.#runs.signal(run, "approve", approvalOf(command), `approve:${call}`));
       }
       case "message":
         return mustArrive(await this.#runs.signal(command.run, "message", { text: command.text }));
@@ -176,6 +165,7 @@ export class Connection {
       },
       { held, ...(key === undefined ? {} : { key, sent: { input, session, metadata, limits, ...settings } }) },
     );
+    if (this.#closed) return await this.#leave([run]);
     this.#started.add(run);
     this.#follow({ run, after: 0, as, sentences, speech, id });
   }
@@ -287,6 +277,7 @@ export class Connection {
   }
 
   async #close(): Promise<void> {
+    this.#closed = true;
     clearInterval(this.#ping);
     this.#speech.close();
     this.#stall.stop();
@@ -294,7 +285,11 @@ export class Connection {
     this.#feed?.abort();
     const left = [...this.#started];
     for (const abort of this.#following.values()) abort.abort();
+    await this.#leave(left);
+  }
+
+  async #leave(runs: readonly string[]): Promise<void> {
     if (this.#deps.options.onDisconnect === "continue") return;
-    await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client disconnected")));
+    await Promise.allSettled(runs.map((run) => this.#runs.cancel(run, "the client disconnected")));
   }
 }

@@ -1,4 +1,4 @@
-import { type Channel, definePlugin } from "venturi/plugin";
+import { type Channel, definePlugin, VenturiError } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { Connection } from "./connection.ts";
 import { Options } from "./options.ts";
@@ -11,8 +11,16 @@ export default definePlugin({
   create: (options: Options): Channel<FastifyInstance> => ({
     mount(host) {
       const schema = { summary: "Runs over a WebSocket", tags: ["websocket"] };
-      host.server.get(options.path, { websocket: true, schema }, (socket, request) => {
-        new Connection(socket, { host, request, options });
+      host.server.route({
+        method: "GET",
+        url: options.path,
+        schema,
+        handler: () => {
+          throw new VenturiError("socket.open", "invalid_input", "this is a WebSocket; connect to it as one");
+        },
+        wsHandler: (socket, request) => {
+          new Connection(socket, { host, request, options });
+        },
       });
     },
   }),

@@ -19,6 +19,7 @@ export async function registerPlugins(app: FastifyInstance, deps: ServerDeps): P
     await app.register(cors, {
       origin: origins.includes("*") ? true : origins,
       exposedHeaders: exposed,
+      strictPreflight: false, // Otherwise an OPTIONS that is no preflight gets an error without op and code.
     });
   }
   const { default: websocket } = await import("@fastify/websocket");
