@@ -17,12 +17,20 @@ export async function takeMessage(serving: Serving, params: JsonObject): Promise
   if (!isJsonObject(message)) throw invalidParams("message is missing");
   if (typeof message.messageId !== "string" || message.messageId === "")
     throw invalidParams("message.messageId is missing");
-  const { taskId } = message;
-  const taken =
-    typeof taskId === "string" && taskId !== "" ? await goOn(serving, taskId, message) : await begin(serving, message);
+  const taskId = idIn(message, "taskId");
   const push = isJsonObject(configuration) ? configuration.taskPushNotificationConfig : undefined;
+  if (isJsonObject(push)) pushStore(serving).check(push); // Before anything is started.
+  const taken = taskId === undefined ? await begin(serving, message) : await goOn(serving, taskId, message);
   if (isJsonObject(push)) await pushStore(serving).set(taken.run, push);
   return taken;
+}
+
+/** An id that may be absent or empty. One of another type must not be taken for none: that would begin another task. */
+function idIn(message: JsonObject, name: "taskId" | "contextId"): string | undefined {
+  const id = message[name];
+  if (id == null || id === "") return undefined;
+  if (typeof id === "string" && id.length <= 256) return id;
+  throw invalidParams(`message.${name} is a string of at most 256 characters`);
 }
 
 export function pushStore({ push }: Serving) {
@@ -31,9 +39,9 @@ export function pushStore({ push }: Serving) {
 }
 
 async function begin({ runs, agent, trace }: Serving, message: JsonObject): Promise<Taken> {
-  const { contextId, messageId } = message;
-  const session = typeof contextId === "string" && contextId !== "" ? contextId : crypto.randomUUID();
-  if (session.length > 256) throw invalidParams("message.contextId has at most 256 characters");
+  const { messageId } = message;
+  const contextId = idIn(message, "contextId");
+  const session = contextId ?? crypto.randomUUID();
   const request: RunRequest = {
     agent: agent.name,
     input: inputOf(agent, message),
@@ -51,14 +59,15 @@ async function begin({ runs, agent, trace }: Serving, message: JsonObject): Prom
 async function goOn(serving: Serving, taskId: string, message: JsonObject): Promise<Taken> {
   const { runs, by, mayAnswer } = serving;
   const row = await taskRow(serving, taskId);
-  const { contextId } = message;
-  if (typeof contextId === "string" && contextId !== "" && contextId !== contextOf(row)) throw noTask(taskId);
+  const contextId = idIn(message, "contextId");
+  if (contextId !== undefined && contextId !== contextOf(row)) throw noTask(taskId);
   if (row.state === "done") {
     throw a2aError("UNSUPPORTED_OPERATION", "the task has ended; send a message with its contextId to go on");
   }
   const [first, ...others] = row.asking > 0 && mayAnswer ? await runs.pending(taskId) : [];
   if (first === undefined) {
-    await runs.signal(taskId, "message", { text: textOf(message) || JSON.stringify(message.parts), by });
+    const text = textOf(message) || JSON.stringify(message.parts);
+    await runs.signal(taskId, "message", { text, by }, shortKey(`a2a:${message.messageId}`));
     return { run: taskId, after: row.head };
   }
   const data = partsOf(message)

@@ -1,4 +1,4 @@
-import { isAsked, type JsonObject, rpcText } from "venturi/internal";
+import { isAsked, isJsonObject, type JsonObject, rpcText } from "venturi/internal";
 import { isTerminal, type RunsQuery } from "venturi/plugin";
 import { a2aError, invalidParams } from "./errors.ts";
 import { pushStore, type Taken, takeMessage } from "./message.ts";
@@ -9,15 +9,15 @@ type Method = (serving: Serving, params: JsonObject) => Promise<JsonObject>;
 
 export const methods: Readonly<Record<string, Method>> = {
   SendMessage: async (serving, params) => {
-    const { configuration } = params as { configuration?: JsonObject };
+    const configuration = isJsonObject(params.configuration) ? params.configuration : {};
+    const view = { history: countIn(configuration, "historyLength") };
     const taken = await takeMessage(serving, params);
-    if (configuration?.returnImmediately !== true) await endedOrAsking(serving, taken);
-    const view = { history: numberOf(configuration?.historyLength) };
+    if (configuration.returnImmediately !== true) await endedOrAsking(serving, taken);
     return { task: await taskOf(serving, await serving.runs.get(taken.run), view) };
   },
   GetTask: async (serving, params) => {
     const row = await taskRow(serving, rpcText(params, "id"));
-    return await taskOf(serving, row, { history: numberOf(params.historyLength) });
+    return await taskOf(serving, row, { history: countIn(params, "historyLength") });
   },
   ListTasks: listTasks,
   CancelTask: async (serving, params) => {
@@ -62,10 +62,12 @@ const mostListed = 100;
 
 async function listTasks(serving: Serving, params: JsonObject): Promise<JsonObject> {
   const { runs, agent } = serving;
-  const { contextId, pageToken, statusTimestampAfter, status, historyLength } = params;
-  const asked = numberOf(params.pageSize) ?? 50;
+  const { contextId, pageToken, statusTimestampAfter, status } = params;
+  const asked = countIn(params, "pageSize") ?? 50;
   if (asked < 1 || asked > mostListed) throw invalidParams(`pageSize is from 1 to ${mostListed}`);
-  const since = typeof statusTimestampAfter === "string" ? Date.parse(statusTimestampAfter) : Number.NaN;
+  if (status != null && !states.has(String(status))) throw invalidParams("status is no state of a task");
+  const since = statusTimestampAfter == null ? 0 : Date.parse(String(statusTimestampAfter));
+  if (Number.isNaN(since)) throw invalidParams("statusTimestampAfter is no time");
   const page = await runs.list({
     agent: agent.name,
     limit: asked,
@@ -73,7 +75,7 @@ async function listTasks(serving: Serving, params: JsonObject): Promise<JsonObje
     ...(typeof pageToken === "string" && pageToken !== "" ? { cursor: pageToken } : {}),
     ...filters[String(status)],
   });
-  const view = { history: numberOf(historyLength) ?? 0, artifacts: params.includeArtifacts === true };
+  const view = { history: countIn(params, "historyLength") ?? 0, artifacts: params.includeArtifacts === true };
   const tasks: JsonObject[] = [];
   for (const row of page.runs) {
     if (row.updatedAt < since) continue;
@@ -96,6 +98,15 @@ const filters: Readonly<Record<string, Pick<RunsQuery, "outcome" | "waiting">>> 
   TASK_STATE_AUTH_REQUIRED: { waiting: true },
 };
 
-function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+const states = new Set(
+  "UNSPECIFIED SUBMITTED WORKING COMPLETED FAILED CANCELED INPUT_REQUIRED REJECTED AUTH_REQUIRED"
+    .split(" ")
+    .map((state) => `TASK_STATE_${state}`),
+);
+
+function countIn(params: JsonObject, name: string): number | undefined {
+  const value = params[name];
+  if (value == null) return undefined;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
+  throw invalidParams(`${name} is a whole number, not below 0`);
 }

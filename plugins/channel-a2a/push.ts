@@ -20,13 +20,9 @@ export function pushStoreOf({ webhook }: Options, { resolve }: PluginContext): P
     return [{ id, taskId: run, url, ...(token === undefined ? {} : { token }) }];
   };
   return {
-    async set(run, { url, token, authentication }) {
-      if (typeof url !== "string" || !URL.canParse(url)) throw invalidParams("url is missing, or no URL");
-      if (authentication !== undefined) {
-        const message = "credentials of receivers are not kept; use the token, or check the signature of deliveries";
-        throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", message);
-      }
-      const headers = typeof token === "string" && token !== "" ? { [tokenHeader]: headerText(token) } : {};
+    check: (config) => void receiverOf(config),
+    async set(run, config) {
+      const { url, headers } = receiverOf(config);
       const { tenant = "" } = (await journal.get(run)) ?? {};
       for (let tries = 0; tries < 5; tries++) {
         if (await notifyOf(values, { webhook, run, tenant, url, headers })) return (await list(run))[0] ?? {};
@@ -36,6 +32,15 @@ export function pushStoreOf({ webhook }: Options, { resolve }: PluginContext): P
     list,
     remove: (run) => endNotifying(values, webhook, run),
   };
+}
+
+function receiverOf({ url, token, authentication }: JsonObject): { url: string; headers: Record<string, string> } {
+  if (typeof url !== "string" || !URL.canParse(url)) throw invalidParams("url is missing, or no URL");
+  if (authentication !== undefined) {
+    const message = "credentials of receivers are not kept; use the token, or check the signature of deliveries";
+    throw a2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", message);
+  }
+  return { url, headers: typeof token === "string" && token !== "" ? { [tokenHeader]: headerText(token) } : {} };
 }
 
 function headerText(token: string): string {

@@ -18,6 +18,8 @@ export interface Serving {
 
 /** Stores where a task's notifications are sent. */
 export interface PushStore {
+  /** Throws what `set` would throw about the configuration itself. */
+  check(config: JsonObject): void;
   set(run: string, config: JsonObject): Promise<JsonObject>;
   list(run: string): Promise<readonly JsonObject[]>;
   remove(run: string, id: string): Promise<void>;

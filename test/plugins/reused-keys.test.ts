@@ -136,6 +136,6 @@ channels: { http: {}, openai: {}, anthropic: {}, ai-sdk: {}, ag-ui: {}, websocke
 
   it("an A2A context whose id is too long is refused, not joined with another one", async () => {
     const { error } = await task("m1", "hello", { contextId: "c".repeat(257) });
-    expect(error?.message).to.equal("message.contextId has at most 256 characters");
+    expect(error?.message).to.equal("message.contextId is a string of at most 256 characters");
   });
 });
