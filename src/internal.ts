@@ -152,6 +152,7 @@ export {
   rpcSuccess,
   rpcText,
 } from "./serve/json-rpc.ts";
+export { newestWith } from "./serve/newest-with.ts";
 export { Paragraphs, RoundTexts } from "./serve/paragraphs.ts";
 export { readerGone, terminalOf } from "./serve/reader.ts";
 export { Sentences } from "./serve/sentences.ts";

@@ -1,11 +1,9 @@
-import { isAsked } from "venturi/internal";
+import { isAsked, newestWith } from "venturi/internal";
 import {
   type Channel,
   type ChannelHost,
   definePlugin,
   type RunEvent,
-  type RunRow,
-  type Runs,
   type ServedRun,
   type ZodRoutes,
 } from "venturi/plugin";
@@ -109,7 +107,7 @@ function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): v
   server.get(`${prefix}/:agent/:chat/stream`, { schema }, async (request, reply) => {
     const { agent, chat } = request.params;
     const runs = host.runsFor(request);
-    const row = await latest(runs, { agent, chat, caller: host.caller(request).id });
+    const row = await newestWith(runs, { chat, caller: host.caller(request).id }, { agent });
     if (row === undefined || row.state === "done") return reply.code(204).send();
     reply.header("x-vercel-ai-ui-message-stream", "v1").header("x-venturi-run", row.run);
     const open = new Set((await runs.pending(row.run)).map(({ call }) => call));
@@ -118,15 +116,6 @@ function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): v
     await send({ host, runs, run: row.run, reply, channel: "ai-sdk", onDisconnect: "continue" }, 0, until);
     return reply;
   });
-}
-
-/** Chats are looked up among the agent's newest runs, so that any replica finds them, even after a restart. */
-async function latest(
-  runs: Runs,
-  wanted: { agent: string; chat: string; caller: string },
-): Promise<RunRow | undefined> {
-  const { runs: rows } = await runs.list({ agent: wanted.agent, limit: 200 });
-  return rows.find(({ request: { metadata } }) => metadata?.chat === wanted.chat && metadata.caller === wanted.caller);
 }
 
 /** A question ends the stream, since useChat answers with a new request; the run waits. */

@@ -1,4 +1,4 @@
-import { shortKey, traceHeadersOf } from "venturi/internal";
+import { newestWith, shortKey, traceHeadersOf } from "venturi/internal";
 import { type ChannelHost, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { SseWriter } from "venturi/plugin/channel";
@@ -228,8 +228,7 @@ async function cancelRequest(host: Host, request: FastifyRequest, { requestId }:
   if (typeof session !== "string" || (typeof requestId !== "string" && typeof requestId !== "number")) return;
   if (!host.scopes(request).includes("see")) return;
   const runs = host.runsFor(request);
-  const page = await runs.list({ metadata: { [requestTag]: tagOf(session, requestId) }, limit: 1 });
-  const [row] = page.runs;
+  const row = await newestWith(runs, { [requestTag]: tagOf(session, requestId) });
   if (row !== undefined && row.state !== "done") await runs.cancel(row.run, "cancelled by the client");
 }
 
