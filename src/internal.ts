@@ -153,6 +153,7 @@ export {
   rpcText,
 } from "./serve/json-rpc.ts";
 export { newestWith } from "./serve/newest-with.ts";
+export { mustBeOfOneRun } from "./serve/one-run.ts";
 export { Paragraphs, RoundTexts } from "./serve/paragraphs.ts";
 export { readerGone, terminalOf } from "./serve/reader.ts";
 export { Sentences } from "./serve/sentences.ts";

@@ -1,4 +1,4 @@
-import { isAsked } from "venturi/internal";
+import { isAsked, mustBeOfOneRun } from "venturi/internal";
 import { type Channel, type ChannelHost, definePlugin, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { channelOptions, startRun, streamRun } from "venturi/plugin/channel";
@@ -54,9 +54,14 @@ async function answerInterrupts(
   by: string,
 ): Promise<{ run: string; after: number } | undefined> {
   let waiting: { run: string; after: number } | undefined;
-  for (const { interruptId, status, payload } of resume) {
+  // All are read before the first is answered.
+  const answers = resume.map(({ interruptId, ...answer }) => {
     const asked = parseInterrupt(interruptId);
     if (asked === undefined) throw new VenturiError("run.resume", "invalid_input", "this interrupt is not known");
+    return { asked, ...answer };
+  });
+  mustBeOfOneRun(answers.map(({ asked }) => asked));
+  for (const { asked, status, payload } of answers) {
     const { call } = asked;
     const question = (await runs.pending(asked.run)).find((open) => open.call === call);
     const isInput = question !== undefined && question.kind !== "approve";

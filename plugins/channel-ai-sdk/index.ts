@@ -1,4 +1,4 @@
-import { isAsked, newestWith } from "venturi/internal";
+import { isAsked, mustBeOfOneRun, newestWith } from "venturi/internal";
 import {
   type Channel,
   type ChannelHost,
@@ -55,6 +55,7 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, c
     const opening = { host, request, reply, channel: "ai-sdk", onDisconnect, compat };
     const approvals = approvalsIn(messages);
     if (approvals.length > 0) {
+      mustBeOfOneRun(approvals);
       const served = await goOn(host, { request, reply, onDisconnect, approvals });
       // The page has seen everything up to the last question it answers, including earlier ones of the step.
       await send(served, Math.max(...approvals.map(({ seq }) => seq)));
