@@ -158,6 +158,8 @@ export class Worker {
     const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices?.());
     log.digest = digest;
     const billing = new Billing(claim);
+    // An earlier owner may hold a reservation, and the run may end here before it is executed.
+    if (claim.ownership.epoch > 1) billing.useAccounts();
     log.billing = billing;
     const feed = new RunSignalFeed(claim.ownership.run, []);
     // Aborts when this worker is done with the run for any reason.

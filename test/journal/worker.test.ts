@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Signal } from "../../src/core/journal/journal.ts";
 import type { EventBody } from "../../src/core/run/events.ts";
 import type { Work } from "../../src/journal/work.ts";
@@ -93,6 +94,29 @@ describe("Worker", () => {
     await collect(followers.follow(run));
     expect(works.map((work) => work.claim.ownership.epoch)).to.deep.equal([2]);
     expect(seqs(works[0]?.history ?? [])).to.deep.equal(upTo(2_501));
+    await worker.stop();
+  });
+
+  it("gives back what a worker that died had set aside, although the run ends before it is executed", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
+    const { committer, followers } = pair(journal);
+    const run = freshRun();
+    await journal.heartbeat("dead");
+    const { claim } = await journal.enqueue({ run, tenant: "default", session: undefined, request, claimFor: "dead" });
+    if (!claim) throw new Error("not claimed");
+    const holds = [{ account: "all", nanos: 0, tokens: 100, maxTokens: 150, until: 1e15 }];
+    expect(await journal.reserve({ ownership: claim.ownership, holds })).to.include({ kind: "held" });
+    const worker = new Worker({
+      journal,
+      committer,
+      clock,
+      execute: () => Promise.reject(new VenturiError("test", "invalid_input", "it cannot be executed")),
+    });
+    clock.advance(30_000);
+    await worker.start();
+    expect((await collect(followers.follow(run))).at(-1)?.type).to.equal("run.failed");
+    expect((await journal.balances(["all"]))[0]?.held.tokens).to.equal(0);
     await worker.stop();
   });
 

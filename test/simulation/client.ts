@@ -218,7 +218,8 @@ export class Client {
     const { engine } = this.#parts;
     const { decisions } = engine.world;
     // At once, before the process that asks knows that its question is stored; or after others.
-    const ms = decisions.chance(0.3) ? 0 : decisions.between(0, engine.calm ? 1_000 : engine.profile.answer);
+    const { hurried, answer: longest } = engine.profile;
+    const ms = decisions.chance(hurried ? 0.5 : 0.3) ? 0 : decisions.between(0, engine.calm ? 1_000 : longest);
     const what = `answers ${answer.call}`;
     void this.#soon(what, ms, "answer", (runs) => runs.signal(run, "approve", answer, `a${seq}`));
   }

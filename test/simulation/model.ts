@@ -58,7 +58,7 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
       tools.length > 0 && (rounds <= wanted || (rounds < wanted + mostRounds && decisions.chance(0.3)));
     const offered = new Set(tools.map((tool) => tool.name));
     const calls = wantsCalls
-      ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index, offered))
+      ? Array.from({ length: decisions.between(profile.hurried ? 3 : 1, 3) }, (_, index) => callOf(index, offered))
       : [];
     const mayRefuse = !isCalm() && calls.length === 0 && bytes?.mayRefuse !== false;
     const refuses = mayRefuse && decisions.chance(profile.refuses);
@@ -114,7 +114,7 @@ export function modelOf({ world, life, profile, ledger, requests, number, isCalm
     const some = [number === 0 ? "look" : "stock", "refund", "pay", "stock", "refund", "now"];
     if (profile.asks) some.push("consult", "consult", "consult");
     if (profile.skilled) some.push("read_skill", "read_skill", "read_skill");
-    const name = decisions.pick(profile.remembers ? [...some, ...memories] : some);
+    const name = profile.hurried ? "refund" : decisions.pick(profile.remembers ? [...some, ...memories] : some);
     const id = `c${index}`;
     if (!offered.has(name)) {
       const query = JSON.stringify({ query: `${name} ${decisions.pick(some)}` });

@@ -40,6 +40,8 @@ export interface Profile {
   readonly ignores: number;
   /** Longest time until a person answers, ms. */
   readonly answer: number;
+  /** Three calls ask at a time, and some are answered at once, before their process knows that the question is stored. */
+  readonly hurried: boolean;
   /** Probability that a request reaches the store at once, and a poll that finds nothing is answered at once. */
   readonly near: number;
   /** Objects are copied between a process and the store. */
@@ -112,6 +114,7 @@ export function profileOf(decisions: Decisions): Profile {
   const [slow, lost, late] = [share(0.3), share(0.4), share(0.3)];
   // Somebody elsewhere answers a question of which its process does not know yet that it is stored.
   const isUnsure = slow + lost + late > 0;
+  const hurried = isUnsure && decisions.chance(0.15);
   const reloads = decisions.chance(0.15);
   const wire = decisions.chance(0.15) ? decisions.pick(wireNames) : undefined;
   // Of two processes that come and go, one knows a schedule from a later time than the other.
@@ -143,7 +146,8 @@ export function profileOf(decisions: Decisions): Profile {
     removes: share(session ? 0.5 : 0.2),
     ignores: share(0.2),
     session,
-    answer: decisions.pick(isUnsure ? [300, 0] : [5_000, 300, 0, 30_000]),
+    hurried,
+    answer: decisions.pick(hurried ? [30_000] : isUnsure ? [300, 0] : [5_000, 300, 0, 30_000]),
     sync: decisions.chance(0.2),
     near: decisions.pick([0.9, 0.95, 0.8, 0]),
     apart: decisions.chance(0.1),

@@ -112,7 +112,8 @@ describe("metrics of the process", () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     const end = performance.now() + 150;
     let garbage: unknown[] = [];
-    while (performance.now() < end)
+    // At least some tens of MB, however little of that time a busy machine gives.
+    for (let made = 0; made < 200 || performance.now() < end; made++)
       garbage = Array.from({ length: 10_000 }, (_, n) => ({ n, garbage: garbage.length }));
     await new Promise((resolve) => setTimeout(resolve, 60));
     const text = await telemetry.metrics();

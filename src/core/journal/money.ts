@@ -108,7 +108,7 @@ export class Billing {
     this.#payer = payer;
   }
 
-  /** The run has budgets, so its end gives back what it holds. */
+  /** The run's end gives back what it may hold. */
   useAccounts(): void {
     this.#mayHold = true;
   }
