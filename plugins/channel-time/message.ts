@@ -9,6 +9,8 @@ export interface Message {
   readonly place: number;
   readonly type: WebhookEvent;
   readonly tenant: string;
+  /** Absent in messages of earlier versions. */
+  readonly agent?: string;
   readonly body: string;
 }
 
@@ -26,6 +28,7 @@ export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions
       place,
       type,
       tenant: row.tenant,
+      agent: row.agent,
       body: JSON.stringify(bodyOf(row, event, { type, options })),
     }));
 }

@@ -3,6 +3,7 @@ import { type Caller, type ChannelHost, VenturiError, type ZodRoutes } from "ven
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import type { DeadLetter } from "./lanes.ts";
+import type { Message } from "./message.ts";
 import { isoOf } from "./moment.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -104,18 +105,19 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
 }
 
 /** Without keys there is a single caller, who is everyone. */
-const isOperator = ({ tenants, id, tenant }: Caller): boolean =>
-  tenants === "all" || (id === "anyone" && tenant === "default");
+const isOperator = ({ tenants, keyless }: Caller): boolean => tenants === "all" || keyless === true;
 const concerns = ({ tenants }: WebhookOptions, caller: Caller): boolean =>
   isOperator(caller) || (tenants?.includes(caller.tenant) ?? true);
 /** Sums over tenants are only for callers who may see them all. */
 const seesAll = ({ tenants }: WebhookOptions, caller: Caller): boolean =>
   isOperator(caller) || (tenants?.every((tenant) => tenant === caller.tenant) ?? false);
 const isOwn = ({ message }: DeadLetter, caller: Caller): boolean =>
-  message.tenant === caller.tenant || isOperator(caller);
-/** As for runs: a caller that sees all tenants changes only its own. */
+  (message.tenant === caller.tenant || isOperator(caller)) && isOfItsAgents(message, caller);
+/** As for runs: a caller that sees all tenants changes only its own, unless it may act in all. */
 const mayChange = ({ message }: DeadLetter, caller: Caller): boolean =>
-  message.tenant === caller.tenant || caller.id === "anyone";
+  (message.tenant === caller.tenant || caller.keyless === true || caller.act === "all") &&
+  isOfItsAgents(message, caller);
+const isOfItsAgents = ({ agent = "" }: Message, { agents }: Caller): boolean => agents?.includes(agent) ?? true;
 
 /** The query may contain a token. */
 function withoutQuery(url: string): string {

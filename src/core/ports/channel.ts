@@ -16,6 +16,8 @@ export interface Caller {
   readonly tenants?: "all";
   /** `all`: it may also change, answer, fork and remove them, as its scopes allow; otherwise only those of its own tenant. */
   readonly act?: "all";
+  /** The service has no keys, and this caller is everyone. A key may have the same id. */
+  readonly keyless?: true;
 }
 
 /** What channels are mounted on. `Server` is the HTTP server's type; `venturi/plugin` names it. */

@@ -15,6 +15,7 @@ export const anyone: KeyHolder = {
   id: noKey,
   tenant: defaultTenant,
   agents: undefined,
+  keyless: true,
   may: new Set(scopes),
   requestsPerMinute: undefined,
   concurrentRuns: undefined,

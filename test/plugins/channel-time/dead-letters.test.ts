@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import type { Service } from "../../../src/host/service.ts";
+import { keyOf } from "../../service.ts";
+import { TestReceiver } from "./receiver.ts";
+import { serviceOf, until } from "./world.ts";
+
+const may = "[see, steer, inspect]";
+const keys = `
+  auth:
+    keys:
+      - { id: acme, sha256: ${keyOf("", "acme").sha256}, may: ${may} }
+      - { id: other, tenant: acme, agents: [b], sha256: ${keyOf("", "other").sha256}, may: ${may} }
+      - { id: anyone, sha256: ${keyOf("", "anyone").sha256}, may: ${may} }
+      - { id: same, tenant: default, sha256: ${keyOf("", "same").sha256}, may: ${may} }
+      - { id: watcher, tenants: all, sha256: ${keyOf("", "watcher").sha256}, may: ${may} }
+      - { id: chief, tenants: all, act: all, sha256: ${keyOf("", "chief").sha256}, may: ${may} }
+`;
+
+describe("dead letters", () => {
+  let receiver: TestReceiver;
+  let service: Service & { close(): Promise<void> };
+  beforeEach(async () => {
+    receiver = new TestReceiver();
+    const url = await receiver.open();
+    receiver.answer = () => 410;
+    service = await serviceOf(
+      `agents: { a: { model: demo/small }, b: { model: demo/small } }\nserver:\n  listen: 0${keys}` +
+        `channels: { time: { webhooks: { crm: { url: "${url}", secret: a-secret-of-the-receiver } } } }\n`,
+    );
+  });
+  afterEach(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  const ask = async (key: string, path: string, method = "GET") => {
+    const body = method === "POST" ? { body: "{}" } : {};
+    const type = method === "POST" ? { "content-type": "application/json" } : {};
+    const headers = { authorization: `Bearer ${key}`, ...type };
+    const response = await fetch(`${service.url}/v1/webhooks/crm/${path}`, { method, headers, ...body });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+  };
+  const seenBy = async (key: string): Promise<string[]> =>
+    (await ask(key, "dead")).body.letters.map(({ id }: { id: string }) => id);
+
+  it("are seen, dropped and sent again by keys of their tenant and agent, whatever the key is called", async () => {
+    await service.host.runs.start({ agent: "a", input: { text: "Hello." } }, { tenant: "acme" });
+    const [id] = await until(async () => (await seenBy("acme")).length > 0 && (await seenBy("acme")));
+    for (const key of ["other", "anyone", "same"]) expect(await seenBy(key), key).to.deep.equal([]);
+    expect(await seenBy("watcher")).to.deep.equal([id]);
+    for (const key of ["other", "anyone", "same", "watcher"]) {
+      expect((await ask(key, "replay", "POST")).body, key).to.deep.equal({ replayed: 0 });
+      expect((await ask(key, `dead/${id}`, "DELETE")).status, key).to.equal(404);
+    }
+    expect((await ask("chief", `dead/${id}`, "DELETE")).status).to.equal(204);
+    expect(await seenBy("acme")).to.deep.equal([]);
+  });
+});
