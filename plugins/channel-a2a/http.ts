@@ -71,7 +71,7 @@ function visible(
   { request, context }: { request: FastifyRequest; context: PluginContext },
 ) {
   if (options.publicCards) return { agents: offered(options, context.runs().agents()), isLocked: true };
-  const isLocked = host.caller(request).id !== "anyone";
+  const isLocked = host.caller(request).keyless !== true;
   return { agents: offered(options, host.runsFor(request).agents()), isLocked };
 }
 
@@ -101,6 +101,8 @@ async function receive(
       agent,
       by: caller.id,
       mayAnswer: host.scopes(request).includes("approve"),
+      maySteer: ({ tenant }) =>
+        host.scopes(request).includes("steer") && (tenant === caller.tenant || caller.act === "all"),
       trace: traceHeadersOf(request.headers),
       gone,
       push: pushStoreOf(options, context),

@@ -2,7 +2,7 @@ import { isAsked, isJsonObject, type JsonObject, rpcText } from "venturi/interna
 import { isTerminal, type RunsQuery } from "venturi/plugin";
 import { a2aError, invalidParams } from "./errors.ts";
 import { pushStore, type Taken, takeMessage } from "./message.ts";
-import { type Serving, taskRow } from "./serving.ts";
+import { type Serving, steeredRow, taskRow } from "./serving.ts";
 import { taskOf } from "./task.ts";
 
 type Method = (serving: Serving, params: JsonObject) => Promise<JsonObject>;
@@ -27,21 +27,17 @@ export const methods: Readonly<Record<string, Method>> = {
     return await taskOf(serving, await serving.runs.get(row.run));
   },
   CreateTaskPushNotificationConfig: async (serving, params) => {
-    const { run } = await taskRow(serving, rpcText(params, "taskId"));
+    const { run } = await steeredRow(serving, rpcText(params, "taskId"));
     return await pushStore(serving).set(run, params);
   },
   GetTaskPushNotificationConfig: async (serving, params) => {
-    const { run } = await taskRow(serving, rpcText(params, "taskId"));
-    const found = (await pushStore(serving).list(run)).find(({ id }) => id === params.id);
+    const found = (await pushConfigs(serving, params)).find(({ id }) => id === params.id);
     if (found === undefined) throw a2aError("TASK_NOT_FOUND", "there is no such configuration");
     return found;
   },
-  ListTaskPushNotificationConfigs: async (serving, params) => {
-    const { run } = await taskRow(serving, rpcText(params, "taskId"));
-    return { configs: await pushStore(serving).list(run) };
-  },
+  ListTaskPushNotificationConfigs: async (serving, params) => ({ configs: await pushConfigs(serving, params) }),
   DeleteTaskPushNotificationConfig: async (serving, params) => {
-    const { run } = await taskRow(serving, rpcText(params, "taskId"));
+    const { run } = await steeredRow(serving, rpcText(params, "taskId"));
     await pushStore(serving).remove(run, rpcText(params, "id"));
     return {};
   },
@@ -49,6 +45,13 @@ export const methods: Readonly<Record<string, Method>> = {
     throw a2aError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", "the agent's card is all there is");
   },
 };
+
+/** The token is what the receiver knows our deliveries by: only who may change it reads it. */
+async function pushConfigs(serving: Serving, params: JsonObject): Promise<readonly JsonObject[]> {
+  const row = await taskRow(serving, rpcText(params, "taskId"));
+  const configs = await pushStore(serving).list(row.run);
+  return serving.maySteer(row) ? configs : configs.map(({ token: _, ...config }) => config);
+}
 
 /** Waits until the task has ended or asks its client for something. */
 async function endedOrAsking({ runs, gone, mayAnswer }: Serving, { run, after }: Taken): Promise<void> {

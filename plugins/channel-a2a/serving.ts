@@ -10,6 +10,8 @@ export interface Serving {
   readonly by: string;
   /** Whether the caller may answer questions. */
   readonly mayAnswer: boolean;
+  /** Whether the caller may change this task, which it sees. */
+  readonly maySteer: (row: Pick<RunRow, "tenant">) => boolean;
   readonly trace: { readonly traceparent?: string; readonly tracestate?: string; readonly baggage?: string };
   /** Aborts when the client has left. */
   readonly gone: AbortSignal;
@@ -34,4 +36,11 @@ export async function taskRow({ runs, agent }: Serving, id: string): Promise<Run
     if (!VenturiError.is(thrown, "not_found") && !(thrown instanceof RpcError)) throw thrown;
   }
   throw noTask(id);
+}
+
+/** A task that the caller may change. */
+export async function steeredRow(serving: Serving, id: string): Promise<RunRow> {
+  const row = await taskRow(serving, id);
+  if (serving.maySteer(row)) return row;
+  throw new VenturiError("a2a.push", "forbidden", "this key may not steer this task, nor say who is told of it");
 }
