@@ -32,7 +32,7 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
     for (const [name, options] of Object.entries(config)) {
       if (!concerns(options, caller)) continue;
       const { url, events, agents, tenants, runs } = options;
-      const view = { name, events, runs, ...(url === undefined ? {} : { url: withoutQuery(url) }) };
+      const view = { name, events, runs, ...(url === undefined ? {} : { url: shownUrl(url, caller) }) };
       const whom = { ...(agents === undefined ? {} : { agents }), ...(tenants === undefined ? {} : { tenants }) };
       found.push({ ...view, ...whom, ...(seesAll(options, caller) ? await figuresOf(name) : {}) });
     }
@@ -119,10 +119,10 @@ const mayChange = ({ message }: DeadLetter, caller: Caller): boolean =>
   isOfItsAgents(message, caller);
 const isOfItsAgents = ({ agent = "" }: Message, { agents }: Caller): boolean => agents?.includes(agent) ?? true;
 
-/** The query may contain a token. */
-function withoutQuery(url: string): string {
+/** The query may contain a token. So may the path, which is how many receivers know their senders: it is the operator's. */
+function shownUrl(url: string, caller: Caller): string {
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
+  return isOperator(caller) ? `${origin}${pathname}` : origin;
 }
 
 const letterView = ({ run, message, attempts, error, at }: DeadLetter): z.output<typeof LetterView> => ({

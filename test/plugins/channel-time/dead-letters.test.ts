@@ -37,12 +37,12 @@ describe("dead letters", () => {
     const body = method === "POST" ? { body: "{}" } : {};
     const type = method === "POST" ? { "content-type": "application/json" } : {};
     const headers = { authorization: `Bearer ${key}`, ...type };
-    const response = await fetch(`${service.url}/v1/webhooks/crm/${path}`, { method, headers, ...body });
+    const response = await fetch(`${service.url}/v1/webhooks${path}`, { method, headers, ...body });
     const text = await response.text();
     return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
   };
   const seenBy = async (key: string): Promise<string[]> =>
-    (await ask(key, "dead")).body.letters.map(({ id }: { id: string }) => id);
+    (await ask(key, "/crm/dead")).body.letters.map(({ id }: { id: string }) => id);
 
   it("are seen, dropped and sent again by keys of their tenant and agent, whatever the key is called", async () => {
     await service.host.runs.start({ agent: "a", input: { text: "Hello." } }, { tenant: "acme" });
@@ -50,10 +50,16 @@ describe("dead letters", () => {
     for (const key of ["other", "anyone", "same"]) expect(await seenBy(key), key).to.deep.equal([]);
     expect(await seenBy("watcher")).to.deep.equal([id]);
     for (const key of ["other", "anyone", "same", "watcher"]) {
-      expect((await ask(key, "replay", "POST")).body, key).to.deep.equal({ replayed: 0 });
-      expect((await ask(key, `dead/${id}`, "DELETE")).status, key).to.equal(404);
+      expect((await ask(key, "/crm/replay", "POST")).body, key).to.deep.equal({ replayed: 0 });
+      expect((await ask(key, `/crm/dead/${id}`, "DELETE")).status, key).to.equal(404);
     }
-    expect((await ask("chief", `dead/${id}`, "DELETE")).status).to.equal(204);
+    expect((await ask("chief", `/crm/dead/${id}`, "DELETE")).status).to.equal(204);
     expect(await seenBy("acme")).to.deep.equal([]);
+  });
+
+  it("and where they go: the path of the URL, which may be what a receiver knows its senders by, is the operator's", async () => {
+    const shownTo = async (key: string): Promise<string> => (await ask(key, "")).body.webhooks[0].url;
+    expect(await shownTo("acme")).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await shownTo("watcher")).to.match(/^http:\/\/127\.0\.0\.1:\d+\/in$/);
   });
 });
