@@ -94,7 +94,7 @@ export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
 export { atPointer } from "./core/values/json-pointer.ts";
 export { audioFormat, isMediaType } from "./core/values/media-type.ts";
 export { momentIn } from "./core/values/moment.ts";
-export { redactor } from "./core/values/redact.ts";
+export { headerSecrets, redactor } from "./core/values/redact.ts";
 export { named } from "./core/values/schema-names.ts";
 export { shortKey } from "./core/values/short-key.ts";
 export { didYouMean } from "./core/values/suggest.ts";

@@ -1,4 +1,4 @@
-import { redactor } from "venturi/internal";
+import { headerSecrets, redactor } from "venturi/internal";
 import { definePlugin, defineTool, fromToolOptions, messageOf, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { callAgent } from "./call.ts";
@@ -23,7 +23,7 @@ export default definePlugin({
       return undefined;
     });
     const described = options.description ?? card?.description ?? "";
-    const redact = redactor(options.headers);
+    const redact = redactor(headerSecrets(options.headers));
     const tool = defineTool({
       ...fromToolOptions(options),
       name: context.name,

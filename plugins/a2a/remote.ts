@@ -2,10 +2,12 @@ import {
   Egress,
   egressFetch,
   framesOf,
+  headerSecrets,
   isJsonObject,
   type JsonObject,
   namesPrivate,
   parseUntrusted,
+  redactor,
 } from "venturi/internal";
 import { type EgressFetch, type Frame, messageOf, VenturiError } from "venturi/plugin";
 import type { Options } from "./options.ts";
@@ -26,12 +28,15 @@ export class Remote {
   readonly #options: Options;
   readonly #home: URL;
   readonly #fetch: EgressFetch;
+  /** Hides our credentials in what the service echoes: in answers, updates and questions. */
+  readonly #redact: (text: string) => string;
   #card: Card | undefined;
   #id = 0;
 
   constructor(options: Options) {
     this.#options = options;
     this.#home = new URL(options.url);
+    this.#redact = redactor(headerSecrets(options.headers));
     const { hosts = [this.#home.host], allowPrivate, nameServers } = options;
     this.#fetch = egressFetch(
       new Egress({ hosts, allowPrivate: [...namesPrivate(this.#home), ...allowPrivate], nameServers }),
@@ -50,24 +55,24 @@ export class Remote {
   /** One request with one answer. */
   async ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const response = await this.#post(method, params, { signal, accept: "application/json" });
-    return resultOf(parsed(await wholeOf(response)));
+    return resultOf(this.#parsed(await wholeOf(response)));
   }
 
   /** The updates of a stream, or the single answer sent instead. */
   async *stream(method: string, params: JsonObject, signal: AbortSignal): AsyncGenerator<JsonObject> {
     const response = await this.#post(method, params, { signal, accept: "text/event-stream" });
     if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
-      yield resultOf(parsed(await wholeOf(response)));
+      yield resultOf(this.#parsed(await wholeOf(response)));
       return;
     }
     const frames = framesOf("sse", mostBytes);
     const batch: Frame[] = [];
     for await (const bytes of response.body ?? []) {
       frames.push(bytes, batch);
-      for (const { data } of batch.splice(0)) if (data !== "") yield resultOf(parsed(data));
+      for (const { data } of batch.splice(0)) if (data !== "") yield resultOf(this.#parsed(data));
     }
     frames.end(batch);
-    for (const { data } of batch.splice(0)) if (data !== "") yield resultOf(parsed(data));
+    for (const { data } of batch.splice(0)) if (data !== "") yield resultOf(this.#parsed(data));
   }
 
   async #readCard(signal: AbortSignal): Promise<JsonObject> {
@@ -77,7 +82,7 @@ export class Remote {
       : new URL(".well-known/agent-card.json", href.endsWith("/") ? href : `${href}/`);
     const response = await this.#send(url, { signal });
     if (!response.ok) throw refused(response.status);
-    return parsed(await wholeOf(response));
+    return this.#parsed(await wholeOf(response));
   }
 
   async #post(method: string, params: JsonObject, { signal, accept }: { signal: AbortSignal; accept: string }) {
@@ -87,10 +92,14 @@ export class Remote {
     const response = await this.#send(url, { method: "POST", headers, body, signal });
     if (response.ok) return response;
     const said = await wholeOf(response)
-      .then(parsed)
+      .then((text) => this.#parsed(text))
       .catch(() => ({}));
     if (isJsonObject(said) && isJsonObject(said.error)) resultOf(said); // Throws the error it contains.
     throw refused(response.status);
+  }
+
+  #parsed(text: string): JsonObject {
+    return parsed(this.#redact(text));
   }
 
   async #send(target: string | URL, init: RequestInit): Promise<Response> {

@@ -28,12 +28,12 @@ export class Sender {
   readonly #guarded: Agents;
   readonly #open: Agents;
 
-  constructor(options: HttpToolOptions, egress: Egress, secrets: Readonly<Record<string, string>>) {
+  constructor(options: HttpToolOptions, egress: Egress, secrets: readonly Readonly<Record<string, string>>[]) {
     this.#options = options;
     this.#egress = egress;
     this.#guarded = agentsFor(egress.lookup(["public"]));
     this.#open = agentsFor(egress.lookup(["public", "private"]));
-    this.#redact = redactor(secrets);
+    this.#redact = redactor(...secrets);
   }
 
   async send(operation: Operation, input: Readonly<Record<string, unknown>>, sending: Sending): Promise<unknown> {

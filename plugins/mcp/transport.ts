@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
-import { Egress, egressFetch, namesPrivate } from "venturi/internal";
+import { Egress, egressFetch, headerSecrets, namesPrivate } from "venturi/internal";
 import type { EgressFetch } from "venturi/plugin";
 import type { LastLines } from "./last-lines.ts";
 import type { McpOptions } from "./options.ts";
@@ -99,8 +99,7 @@ const egressOf = (options: McpOptions, url: URL): Egress =>
 export const secretsOf = (options: McpOptions): Record<string, string> => ({
   ...passed(options),
   ...options.env,
-  ...options.headers,
-  ...bearer(options.headers),
+  ...headerSecrets(options.headers),
   ...authSecrets(options),
 });
 
@@ -108,10 +107,6 @@ const authSecrets = ({ auth }: McpOptions): Record<string, string> => ({
   ...(auth?.clientSecret === undefined ? {} : { clientSecret: auth.clientSecret }),
   ...(auth?.secret === undefined ? {} : { secret: auth.secret }),
 });
-
-/** `Bearer abc` is a secret, and so is `abc` alone. */
-const bearer = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${name} `, value.replace(/^\w+\s+/, "")]));
 
 function passed(options: McpOptions): Record<string, string> {
   const values: Record<string, string> = {};

@@ -1,4 +1,5 @@
 import type { KeptWire } from "../../core/run/kept-wire.ts";
+import { spellings } from "../../core/values/redact.ts";
 import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/values/secret-forms.ts";
 import type { Config } from "../config/load.ts";
 import { isSecretName } from "../config/secrets.ts";
@@ -26,7 +27,7 @@ const forms: readonly SecretForm[] = [
  * rest stays in place and decodes as before. A key that a model spells out over several deltas is not found.
  */
 export function wireMask(config: Config): (kept: KeptWire) => KeptWire {
-  const patterns = [...secretsOf(config)].flatMap(spellings).map(patternOf);
+  const patterns = [...secretsOf(config)].flatMap(inBytes).map(patternOf);
   return (kept) => {
     // One character per byte, whatever the bytes are.
     const text = Buffer.from(kept.bytes).toString("latin1");
@@ -49,12 +50,8 @@ function* secretsOf({ tree }: Config): Generator<string> {
   }
 }
 
-/** The plain value, its JSON form with and without escaped slashes, and its URL form. */
-function spellings(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const all = [secret, json, json.replaceAll("/", "\\/"), encodeURIComponent(secret.toWellFormed())];
-  return [...new Set(all)].map((text) => Buffer.from(text, "utf8").toString("latin1"));
-}
+const inBytes = (secret: string): string[] =>
+  spellings(secret).map((text) => Buffer.from(text, "utf8").toString("latin1"));
 
 function patternOf(value: string): RegExp {
   const exact = value.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

@@ -12,6 +12,7 @@ import type {
   Provider,
 } from "../../core/model/provider.ts";
 import type { Instance, Wire } from "../../core/ports/plugin.ts";
+import { headerSecrets } from "../../core/values/redact.ts";
 import { traceHeadersIn } from "../../core/values/trace-context.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
@@ -127,7 +128,7 @@ class Client {
   constructor(provider: HttpProvider) {
     const { apiKey, headers } = provider.options;
     this.#provider = provider;
-    this.#secrets = new Secrets([apiKey, ...Object.values(headers ?? {})]);
+    this.#secrets = new Secrets([apiKey, ...Object.values(headerSecrets(headers ?? {}))]);
   }
 
   stream(request: GenerationRequest, context: GenerationContext): DeltaStream<Exchange> {
