@@ -24,6 +24,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
     settings,
     content: new Content(settings),
     ring: new Ring(settings.ring, sdk.resource, sdk.version),
+    providers: new Map(),
     traces: new Traces(),
     slowAppend: (ms, runs, tries) =>
       parts.log?.warn("slow journal append; is its disk or database busy or locked?", {

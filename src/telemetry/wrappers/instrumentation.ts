@@ -13,6 +13,8 @@ export interface Instrumentation {
   readonly settings: TelemetrySettings;
   readonly content: Content;
   readonly ring: Ring;
+  /** The conventions' names of the providers, by their names in the config. */
+  readonly providers: Map<string, string>;
   slowAppend(ms: number, runs: number, tries: number): void;
 }
 

@@ -19,6 +19,7 @@ import type { Tracing } from "./traces.ts";
 export function measuredProvider(measure: Tracing, name: { key: string; type: string }, provider: Provider): Provider {
   const { instruments, sets } = measure.sdk;
   const metrics = new ProviderMetrics(instruments, sets, { ...name, server: serverOf(provider.endpoint) });
+  measure.providers.set(metrics.key, metrics.name);
   const begin = (request: GenerationRequest, context: GenerationContext): GenerationTrace => {
     const generation = new GenerationTrace(measure, metrics, request, context);
     context.traceparent = generation.traceparent;

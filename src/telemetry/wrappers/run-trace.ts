@@ -43,6 +43,13 @@ export interface RunFacts {
   readonly before: { readonly generations: number; readonly toolCalls: number };
 }
 
+interface Spent {
+  readonly cost?: number;
+  /** As `provider/model`. */
+  readonly model?: string;
+  readonly hedged?: Hedged;
+}
+
 /** A run while this process owns it: its root span and everything open below it. */
 export class RunTrace {
   readonly run: string;
@@ -62,6 +69,8 @@ export class RunTrace {
   #round: RoundTrace | undefined;
   #ended = false;
   readonly #summary = new RunSummary();
+  /** Of the last round, as `provider/model`. */
+  #model = "";
 
   constructor(measure: Instrumentation, claim: Claim, facts: RunFacts) {
     const { run, session } = claim.ownership;
@@ -128,6 +137,7 @@ export class RunTrace {
     });
     if (before?.index === body.round) this.#summary[before.triedAgain(round)]++;
     this.#summary.asked(body.provider, body.model);
+    this.#model = body.model;
     this.#open(round);
   }
 
@@ -152,17 +162,19 @@ export class RunTrace {
     this.#summary.maxGap = Math.max(this.#summary.maxGap, maxGap);
   }
 
-  /** Cost of the current model's generation and its hedge, if known. */
-  spent({ cost, hedged }: { readonly cost?: number; readonly hedged?: Hedged }): void {
-    if (cost !== undefined) this.#cost(cost, this.#summary);
-    if (hedged?.cost === undefined) return;
-    const [provider] = hedged.model.split("/");
-    this.#cost(hedged.cost, { provider, model: hedged.model });
+  /** Cost of a generation, of the current model unless another is named, and of its hedge, if known. */
+  spent({ cost, model = this.#model, hedged }: Spent): void {
+    if (cost !== undefined) this.#cost(cost, model);
+    if (hedged?.cost !== undefined) this.#cost(hedged.cost, hedged.model);
   }
 
-  #cost(cost: number, { provider, model }: { provider: string | undefined; model: string | undefined }): void {
-    const { sets, instruments } = this.#measure.sdk;
-    const of = { [attributes.provider]: provider, [attributes.requestModel]: model };
+  /** `name`: as `provider/model`. */
+  #cost(cost: number, name: string): void {
+    const { sdk, providers } = this.#measure;
+    const { sets, instruments } = sdk;
+    const [key = ""] = name.split("/", 1);
+    const model = name.slice(key.length + 1) || undefined;
+    const of = { [attributes.provider]: providers.get(key) ?? (key || undefined), [attributes.requestModel]: model };
     instruments.cost(sets.of({ ...this.#who, ...of })).value += cost;
   }
 
