@@ -54,7 +54,7 @@ export async function tokenCheck(settings: z.output<typeof JwtSettings>, cooldow
 }
 
 function holderOf(claims: JWTPayload, settings: z.output<typeof JwtSettings>): KeyHolder {
-  const id = `jwt:${claims.sub}`;
+  const id = `jwt:${subjectIn(claims)}`;
   return {
     id,
     tenant: settings.tenant === undefined ? id : textIn(claims, settings.tenant),
@@ -65,6 +65,13 @@ function holderOf(claims: JWTPayload, settings: z.output<typeof JwtSettings>): K
     overrides: settings.overrides,
     expiresAt: (claims.exp ?? 0) * 1000,
   };
+}
+
+/** By OpenID Connect, a text of at most 255 characters. Anything else could be spelled like another subject. */
+function subjectIn({ sub }: JWTPayload): string {
+  const given: unknown = sub;
+  if (typeof given === "string" && given !== "" && given.length <= 255) return given;
+  throw new VenturiError(op, "unauthorized", 'this token is not accepted: "sub" is a text of 1 to 255 characters');
 }
 
 function textIn(claims: JWTPayload, name: string): string {

@@ -159,9 +159,8 @@ describe("tokens of an issuer", () => {
     });
   const token = (kid: string, claims: Record<string, unknown> = {}) => {
     const { iss = issuer, aud = audience, exp = "5m", ...rest } = claims;
-    return new SignJWT({ org: "acme", scope: "start see openid", ...rest })
+    return new SignJWT({ org: "acme", scope: "start see openid", sub: "u1", ...rest })
       .setProtectedHeader({ alg: "ES256", kid })
-      .setSubject("u1")
       .setIssuer(String(iss))
       .setAudience(String(aud))
       .setExpirationTime(exp as string)
@@ -238,6 +237,9 @@ describe("tokens of an issuer", () => {
       ["other audience", await token("one", { aud: "billing" })],
       ["no tenant", await token("one", { org: undefined })],
       ["tenant of another type", await token("one", { org: ["acme"] })],
+      ["a subject that is no text", await token("one", { sub: ["u1"] })],
+      ["a subject without a name", await token("one", { sub: "" })],
+      ["a subject that is too long", await token("one", { sub: "u".repeat(256) })],
       ["alg none", none],
       ["alg none, with a signature", `${none}${signature}`],
       ["symmetric", symmetric],
