@@ -1,4 +1,4 @@
-import { parseUntrusted } from "venturi/internal";
+import { parseUntrusted, shortKey } from "venturi/internal";
 import { type ChannelHost, type Clock, messageOf, type Runs, VenturiError } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
@@ -9,6 +9,8 @@ import { type Inbound, idOf, kindOf, problemWith } from "./verify.ts";
 
 const op = "hook.take";
 const depth = 64;
+/** Characters of a filled session template that tell conversations apart. */
+const longestSession = 16_384;
 
 export interface InboundDeps {
   readonly clock: Clock;
@@ -67,7 +69,7 @@ async function take(
   if (events !== undefined && !events.includes(kind))
     return { ignored: `${kind || "no kind"} is not one of its events` };
   const values = { body: parsed, headers: inbound.headers };
-  const conversation = session === undefined ? "" : fill(session, values, 256);
+  const conversation = session === undefined ? "" : shortKey(fill(session, values, longestSession));
   const request = {
     agent,
     input: { text: fill(options.input, values, maxInput) },
