@@ -9,6 +9,7 @@ import { indexOnce } from "./recordings/reindex.ts";
 import type { Revisions } from "./revisions/revisions.ts";
 import { startRetention } from "./runs/retention.ts";
 import type { HostRuns } from "./runs/runs.ts";
+import { Sweep } from "./runs/sweep.ts";
 import { Shadows } from "./shadow/shadows.ts";
 import type { EventLoopMonitor } from "./system/event-loop.ts";
 
@@ -30,7 +31,7 @@ interface Beside {
   readonly shadows: boolean;
 }
 
-/** Starts what runs next to the runs: shadows, indexing of journals of earlier releases, retention. */
+/** Starts what runs next to the runs: shadows, indexing of journals of earlier releases, retention, removals that were cut off. */
 export function startBeside({ config, shadows }: Beside, deps: Opened, undo: Undo): void {
   const { journal, clock, log, revisions, opened } = deps;
   if (shadows) {
@@ -40,7 +41,12 @@ export function startBeside({ config, shadows }: Beside, deps: Opened, undo: Und
     undo.push(() => started.close());
   }
   undo.push(indexOnce({ journal, clock, log, priceOf: (name) => revisions.current.priceOf(name) }));
-  undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
+  const { retention } = config.journal;
+  undo.push(startRetention({ journal, retention, clock, log }));
+  if (retention?.age !== undefined || retention?.count !== undefined) return; // Each of its prunes finishes removals, too.
+  const sweep = new Sweep({ journal, clock, log });
+  sweep.begin();
+  undo.push(() => sweep.stop());
 }
 
 /** Starts sampling when somebody inspects the service. */

@@ -72,17 +72,25 @@ export async function* eachNotes(journal: Journal, after = ""): AsyncGenerator<{
 /** Removes runs together with their notes, and with the answers cached from them if they are named. The only caller of the journal's own `prune`. */
 export async function pruneRuns(journal: Journal, options: PruneOptions, clock: Clock): Promise<number> {
   const { runs, olderThan, keep } = options;
-  const named = await Promise.all((runs ?? []).map((run) => journal.get(run)));
-  const removed = await journal.prune(options);
   const { keyValues } = journal;
+  const named = await Promise.all((runs ?? []).map((run) => journal.get(run)));
+  // Runs go last: who is cut off in between still finds the run, and removes it again.
+  for (const row of named) {
+    if (row?.state !== "done" || keyValues === undefined) continue;
+    await forget(keyValues, [notesKey(row)]);
+    await forgetResponses(keyValues, row.run);
+  }
+  const removed = await journal.prune(options);
   if (keyValues === undefined) return removed;
+  // Once more, for what came meanwhile.
   const keys = named.flatMap((row) => (row === undefined ? [] : [notesKey(row)]));
   const isSweep = runs === undefined && olderThan === undefined && keep === undefined;
   try {
     await forget(keyValues, keys, journal);
     for (const run of runs ?? []) await forgetResponses(keyValues, run);
     // A sweep also finds notes that a crash between the two deletions left behind.
-    if (isSweep || (removed > keys.length && keep !== undefined)) await forgetRemoved(journal);
+    if (isSweep) await forgetRemoved(journal, "", options.signal);
+    else if (removed > keys.length && keep !== undefined) await forgetRemoved(journal);
     else if (removed > keys.length)
       await forgetRemoved(journal, olderThan === undefined ? "" : keyBefore(clock.now() - olderThan + clockSkew));
   } catch (cause) {
@@ -93,10 +101,11 @@ export async function pruneRuns(journal: Journal, options: PruneOptions, clock: 
 }
 
 /** Starts at the cutoff: a run that ended before it was also created before it. */
-async function forgetRemoved(journal: Journal, after = ""): Promise<void> {
-  const keys: string[] = [];
-  for await (const { key } of eachNotes(journal, after)) keys.push(key);
-  await forget(valuesOf(journal), keys, journal);
+async function forgetRemoved(journal: Journal, after = "", signal?: AbortSignal): Promise<void> {
+  for await (const { key } of eachNotes(journal, after)) {
+    if (signal?.aborted) return;
+    await forget(valuesOf(journal), [key], journal);
+  }
 }
 
 /** Tolerated clock difference between this machine and the engine, ms. */

@@ -292,9 +292,8 @@ export class HostRuns implements Runs {
     return this.#executor.drain(ms, afterDrain);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#begin.stop();
-    this.#sweep.stop();
-    return this.#executor.close();
+    await Promise.all([this.#sweep.stop(), this.#executor.close()]);
   }
 }

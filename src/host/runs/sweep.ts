@@ -5,29 +5,58 @@ import type { Log } from "../../core/ports/log.ts";
 import { pruneRuns } from "../../journal/notes.ts";
 import { pruneRest } from "./retention.ts";
 
+/** Not during startup, ms. */
+const soon = 1_000;
 /** Longer than the hour for which journals keep unreferenced blobs, ms. */
 const sweepAfter = 65 * 60_000;
 
-/** Schedules a prune for blobs that no run uses any more, which journals keep for an hour. */
+/** Schedules prunes that finish removals: content that no run uses any more, which journals keep for an hour, and what a killed process left. */
 export class Sweep {
   readonly #deps: { readonly journal: Journal; readonly clock: Clock; readonly log: Log };
-  #stop: (() => void) | undefined;
+  readonly #stopping = new AbortController();
+  #cancel: (() => void) | undefined;
+  #sweeping: Promise<void> = Promise.resolve();
+  /** When everything removed so far can be swept. */
+  #until = Number.NEGATIVE_INFINITY;
 
   constructor(deps: { readonly journal: Journal; readonly clock: Clock; readonly log: Log }) {
     this.#deps = deps;
   }
 
+  /** For what an earlier process removed: its own sweep ended with it. */
+  begin(): void {
+    const now = this.#deps.clock.monotonic();
+    this.#until = now + sweepAfter;
+    this.#plan(now, now + soon);
+  }
+
+  /** For what was removed now. */
   later(): void {
-    const { clock, journal, log } = this.#deps;
-    this.#stop ??= clock.after(sweepAfter, () => {
-      this.#stop = undefined;
-      pruneRuns(journal, { rest: pruneRest }, clock).catch((thrown: unknown) =>
-        log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
-      );
+    const now = this.#deps.clock.monotonic();
+    this.#until = now + sweepAfter;
+    if (this.#cancel === undefined) this.#plan(now, this.#until);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#cancel?.();
+    await this.#sweeping;
+  }
+
+  #plan(now: number, at: number): void {
+    this.#cancel = this.#deps.clock.after(at - now, () => {
+      this.#cancel = undefined;
+      this.#sweeping = this.#sweep(at);
     });
   }
 
-  stop(): void {
-    this.#stop?.();
+  async #sweep(at: number): Promise<void> {
+    const { clock, journal, log } = this.#deps;
+    const { signal } = this.#stopping;
+    await pruneRuns(journal, { rest: pruneRest, signal }, clock).catch((thrown: unknown) =>
+      log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
+    );
+    // Runs were removed while this one was planned: their content may have been too young.
+    if (!signal.aborted && this.#cancel === undefined && this.#until > at) this.#plan(clock.monotonic(), this.#until);
   }
 }

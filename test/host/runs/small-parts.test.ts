@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { VenturiError } from "../../../src/core/errors/errors.ts";
+import type { PruneOptions } from "../../../src/core/journal/journal.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import type { RunRequest } from "../../../src/core/run/run-request.ts";
 import { checkNotify } from "../../../src/host/runs/check-notify.ts";
@@ -162,7 +163,7 @@ describe("content of removed runs", () => {
     const asked: unknown[] = [];
     const warned: unknown[] = [];
     const journal = {
-      prune: (options: unknown) => {
+      prune: ({ signal: _, ...options }: PruneOptions) => {
         asked.push(options);
         return prune();
       },
@@ -172,26 +173,42 @@ describe("content of removed runs", () => {
   };
   const hour = 3_600_000;
 
-  it("is swept once, past the hour that journals keep it, however many runs were removed", async () => {
+  it("is swept past the hour that journals keep it, and again for what was removed since that was planned", async () => {
     const { clock, asked, warned, sweep: swept } = sweep(async () => 0);
     swept.later();
-    await clock.advance(hour / 2);
+    await clock.advance(hour / 4);
+    swept.later();
+    await clock.advance(hour / 4);
     swept.later();
     await clock.advance(hour / 2);
     expect(asked).to.deep.equal([]);
     await clock.advance(5 * 60_000);
     expect(asked).to.deep.equal([{ rest: 3 }]);
-    swept.later();
+    await clock.advance(hour / 2);
+    expect(asked).to.have.length(2);
     await clock.advance(2 * hour);
     expect(asked).to.have.length(2);
+    swept.later();
+    await clock.advance(2 * hour);
+    expect(asked).to.have.length(3);
     expect([warned, clock.pending]).to.deep.equal([[], 0]);
+  });
+
+  it("that an earlier process left is swept soon after the start, and when it is old enough", async () => {
+    const { clock, asked, sweep: swept } = sweep(async () => 0);
+    swept.begin();
+    await clock.advance(1_000);
+    expect(asked).to.have.length(1);
+    await clock.advance(hour);
+    expect(asked).to.have.length(1);
+    await clock.advance(hour);
+    expect([asked.length, clock.pending]).to.deep.equal([2, 0]);
   });
 
   it("stays when the service stops, or the journal cannot sweep", async () => {
     const stopped = sweep(async () => 0);
-    stopped.sweep.stop();
     stopped.sweep.later();
-    stopped.sweep.stop();
+    await stopped.sweep.stop();
     await stopped.clock.advance(2 * hour);
     expect(stopped.asked).to.deep.equal([]);
     const broken = sweep(() => Promise.reject(new Error("away")));
