@@ -37,6 +37,8 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
       throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);
     }
+    // One of an earlier schedule of this name may be left, if its removal was cut off.
+    await scheduler.states.forget(definition);
     return await reply.code(201).send(viewOf(await watched("api", definition), undefined, now()));
   });
   server.get("/v1/schedules", { schema: listing }, async (request) => {

@@ -56,8 +56,8 @@ export class ScheduleWatch {
     const first = source === "api" ? definition.createdAt - 1 : now;
     const state = this.#state ?? (await states.open(definition, first));
     const window = definition.catchUp + definition.jitter;
-    // A schedule from the future was created under a clock that was ahead.
-    const since = Math.min(state.since, now);
+    // The state may be of an earlier schedule of this name. A schedule from the future was created under a clock that was ahead.
+    const since = Math.min(source === "api" ? Math.max(state.since, first) : state.since, now);
     const wasSetBack = state.through > now;
     let at = Math.max(since, wasSetBack ? 0 : state.through, now - window);
     const missed = wasSetBack ? [] : this.#missed(Math.max(since, state.through), now - window);

@@ -17,6 +17,8 @@ import { ScheduleWatch } from "./schedule-watch.ts";
 const longestSleep = 1_000;
 /** Interval for finding schedules created by other replicas, ms. */
 const reloadEvery = 2_000;
+/** Interval for reading all of them although no change was told: a replica killed in the middle of one does not tell of it, ms. */
+const readEvery = 60_000;
 /** Schedules handled concurrently. */
 const together = 8;
 
@@ -37,6 +39,7 @@ export class Scheduler {
   readonly #watches = new Map<string, ScheduleWatch>();
   #version = -1;
   #reloadedAt = Number.NEGATIVE_INFINITY;
+  #readAt = Number.NEGATIVE_INFINITY;
   #stopTimer: () => void = () => {};
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -128,8 +131,9 @@ export class Scheduler {
   async #reload(): Promise<void> {
     const version = await this.stored.version();
     const isFirst = this.#version === -1;
-    this.#reloadedAt = this.#deps.clock.monotonic();
-    if (version === this.#version) return;
+    const now = this.#deps.clock.monotonic();
+    this.#reloadedAt = now;
+    if (version === this.#version && now - this.#readAt < readEvery) return;
     if (isFirst) for (const schedule of (await this.configured()).values()) this.#watch(schedule);
     const there = new Set<string>();
     for await (const schedule of this.made()) {
@@ -148,6 +152,7 @@ export class Scheduler {
       if (watch.schedule.source === "api" && !there.has(id)) this.#watches.delete(id);
     }
     this.#version = version;
+    this.#readAt = now;
   }
 
   async #forgetDone({ tenant, name, origin }: StoredSchedule): Promise<void> {
