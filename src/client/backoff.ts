@@ -12,6 +12,9 @@ export function waitOf(failures: number, { first, longest }: Retry, retryAfter =
   return Math.max(retryAfter, wait * (1 - Math.random() / 2));
 }
 
+/** A longer timer would fire at once. */
+const longestTimer = 2 ** 31 - 1;
+
 /** Rejects with the signal's reason when it aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -20,10 +23,13 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", end);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", end);
+        resolve();
+      },
+      Math.min(ms, longestTimer),
+    );
     signal?.addEventListener("abort", end, { once: true });
   });
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import channelHttp from "../../plugins/channel-http/index.ts";
+import { sleep, waitOf } from "../../src/client/backoff.ts";
 import { ClientError, VenturiClient } from "../../src/client/client.ts";
 import { codes } from "../../src/core/errors/codes.ts";
 import { keyOf, serve } from "../service.ts";
@@ -195,6 +196,18 @@ describe("venturi/client", () => {
     } finally {
       await keyed.close();
     }
+  });
+
+  it("does not try again at once when it is told to wait for years", async () => {
+    const leaving = new AbortController();
+    let isOver = false;
+    const waiting = sleep(waitOf(1, { attempts: 3, first: 1, longest: 1 }, 1e12), leaving.signal).finally(() => {
+      isOver = true;
+    });
+    await sleep(20);
+    expect(isOver).to.equal(false);
+    leaving.abort(new Error("left"));
+    expect(await waiting.catch((thrown: Error) => thrown.message)).to.equal("left");
   });
 
   it("knows which codes may pass as the service does", () => {

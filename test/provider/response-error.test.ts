@@ -133,13 +133,17 @@ describe("an error response of a provider", () => {
     expect(hints({ "retry-after-ms": "12.5" })).to.deep.equal({ retryAfterMs: 13 });
     expect(hints({ "retry-after-ms": "0", "retry-after": "1" })).to.deep.equal({ retryAfterMs: 1_000 });
     expect(hints({ "retry-after": "0.0001" })).to.deep.equal({ retryAfterMs: 1 });
-    expect(hints({ "retry-after": "-5" })).to.deep.equal({ retryAfterMs: 0 });
+    expect(hints({ "retry-after": "0" })).to.deep.equal({ retryAfterMs: 0 });
     expect(hints({ "retry-after": "soon" })).to.deep.equal({});
     expect(hints({ "retry-after": new Date(Date.now() + 60_000).toUTCString() }).retryAfterMs).to.be.within(
       55_000,
       60_000,
     );
-    expect(hints({ "retry-after": new Date(0).toUTCString() })).to.deep.equal({ retryAfterMs: 0 });
+    for (const passed of ["-5", "", "1, 2", new Date(0).toUTCString()])
+      expect(hints({ "retry-after": passed }), passed).to.deep.equal({});
+    const ahead = new Date(Date.now() - 3_600_000).toUTCString();
+    const then = new Date(Date.parse(ahead) + 2_000).toUTCString();
+    expect(hints({ date: ahead, "retry-after": then }), "our clock is ahead").to.deep.equal({ retryAfterMs: 2_000 });
     expect(hints({ "x-should-retry": "true" })).to.deep.equal({ retry: true });
     expect(hints({ "x-should-retry": "false" }, {}, 409)).to.deep.equal({ retry: false });
     expect(hints({ "x-should-retry": "maybe" }, {}, 409)).to.deep.equal({ retry: true });
@@ -154,9 +158,7 @@ describe("an error response of a provider", () => {
     for (const none of ["20", "20s.", "x20s", 20]) expect(hints({}, google(none)), String(none)).to.deep.equal({});
     const reset = { error: { metadata: { headers: { "X-RateLimit-Reset": String(Date.now() + 60_000) } } } };
     expect(hints({}, reset).retryAfterMs).to.be.within(55_000, 60_000);
-    expect(hints({}, { error: { metadata: { headers: { "X-RateLimit-Reset": "1" } } } })).to.deep.equal({
-      retryAfterMs: 0,
-    });
+    expect(hints({}, { error: { metadata: { headers: { "X-RateLimit-Reset": "1" } } } })).to.deep.equal({});
     expect(hints({}, { error: { metadata: 1 } })).to.deep.equal({});
   });
 

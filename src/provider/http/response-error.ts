@@ -143,16 +143,20 @@ export function retryHints(status: number, headers: HttpHeaders, body: unknown):
   return hints;
 }
 
-/** Azure sends `retry-after-ms: 0` beside `retry-after: 1`: ignore a zero and use the other. */
+/**
+ * Azure sends `retry-after-ms: 0` beside `retry-after: 1`: ignore a zero and use the other. A date is the server's, whose clock may differ
+ * from ours. A time that has passed is no advice: retries without any wait would be used up at once.
+ */
 function waitOf(headers: HttpHeaders): number | undefined {
   const ms = Number(header(headers, "retry-after-ms") ?? Number.NaN);
   if (ms > 0) return Math.ceil(ms);
   const after = header(headers, "retry-after");
   if (after === undefined) return undefined;
-  const seconds = Number(after);
-  if (Number.isFinite(seconds)) return Math.max(0, Math.ceil(seconds * 1000));
-  const date = Date.parse(after);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  const seconds = after.trim() === "" ? Number.NaN : Number(after);
+  if (Number.isFinite(seconds)) return Math.ceil(seconds * 1000);
+  const now = Date.parse(header(headers, "date") ?? "");
+  const wait = Date.parse(after) - (Number.isNaN(now) ? Date.now() : now);
+  return wait > 0 ? wait : undefined;
 }
 
 /** Google puts `RetryInfo.retryDelay` ("20s") in the error's details; OpenRouter the upstream provider's headers. */
@@ -168,7 +172,7 @@ function waitInBody(body: unknown): number | undefined {
   const metadata = isRecord(error.metadata) ? error.metadata : {};
   const headers = isRecord(metadata.headers) ? metadata.headers : {};
   const reset = Number(headers["X-RateLimit-Reset"] ?? Number.NaN);
-  return Number.isFinite(reset) ? Math.max(0, reset - Date.now()) : undefined;
+  return reset > Date.now() ? reset - Date.now() : undefined;
 }
 
 export function header(headers: HttpHeaders, name: string): string | undefined {
