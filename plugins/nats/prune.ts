@@ -24,7 +24,7 @@ const op = "journal.prune";
 /** Concurrent purges: each is an entry in a Raft log, and appends must get their turn. */
 const atOnce = 16;
 
-/** Removes ended runs, one by one. Remains of one after a crash are unreachable. */
+/** Removes ended runs, one by one. One whose removal was cut off is still there, for the next prune. */
 export async function prune(options: Pruning, limits: PruneOptions): Promise<number> {
   const { olderThan, keep, runs } = limits;
   const { store, names, view } = options;
@@ -54,8 +54,8 @@ export async function prune(options: Pruning, limits: PruneOptions): Promise<num
 }
 
 /**
- * Removed from its lists first, where a missing run would look like one still to be created; then the rest is unreachable.
- * `wires`: number of messages in the stream of wires and blobs.
+ * Removed from its lists first, where a missing run would look like one still to be created, and the run last: nobody would find what is
+ * left without it. `wires`: number of messages in the stream of wires and blobs.
  */
 async function remove(options: Pruning, known: Known, wires: number): Promise<void> {
   const { store, names, view, sessions, callers, blobs, pruned } = options;
@@ -64,11 +64,11 @@ async function remove(options: Pruning, known: Known, wires: number): Promise<vo
   if (session !== undefined) await sessions.leave(op, { tenant, session }, run);
   if (caller !== undefined) await callers.leave(op, { tenant, id: caller }, run);
   if (key !== undefined) await rememberKey(op, options, { run, tenant, key });
-  await purge(names.stream(shard), names.run(run, "*"));
   if (wires > 0) {
     await purge(names.wires, names.wire(run));
     await blobs.release(run);
   }
+  await purge(names.stream(shard), names.run(run, "*"));
   view.forget(run);
   pruned(run);
 }

@@ -37,7 +37,8 @@ export async function restore(options: Restoring, recording: Recording): Promise
   if (session !== undefined && !done) await sessions.enter(op, { tenant, session }, { run, whenBusy: "conflict" });
   else if (session !== undefined && (await sessions.first(op, { tenant, session })) !== undefined)
     throw busy(op, session);
-  // Unreachable until the run exists, so they can be stored first.
+  // Unreachable until the run exists, so they can be stored first. An import that was cut off may have left some.
+  if (wires.length > 0) await store.api(op, `STREAM.PURGE.${names.wires}`, { filter: names.wire(run) });
   for (const wire of wires) await keepWire("journal.keepWire", options, { run, wire });
   const deadline = performance.now() + store.timeout;
   let asked: Asked | undefined;
