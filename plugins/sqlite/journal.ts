@@ -70,6 +70,7 @@ export class SqliteJournal implements Journal {
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #log: Log;
   readonly #fresh: () => number;
+  readonly #erasing = new Set<number>();
   /** Number of listeners for events. */
   #readers = 0;
 
@@ -230,7 +231,7 @@ export class SqliteJournal implements Journal {
   }
 
   async prune(options: PruneOptions): Promise<number> {
-    return await prune(this.#thread, options, { sweeper: this.#fresh(), log: this.#log });
+    return await prune(this.#thread, options, { sweeper: this.#fresh(), erasing: this.#erasing, log: this.#log });
   }
 
   async audit(entry: AuditEntry): Promise<void> {

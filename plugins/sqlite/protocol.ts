@@ -166,7 +166,8 @@ export interface Operations {
   pruneBoundary(keep: number): number;
   /** Removes some runs, except for their records; returns how many. */
   doomSome(which: Prunable, sweeper: number): number;
-  beginSweep(sweeper: number, whose: "all" | "own"): Sweep | undefined;
+  /** With `except`, it takes over what was left by others than these. */
+  beginSweep(sweeper: number, except?: readonly number[]): Sweep | undefined;
   /** Removes some records of doomed runs; undefined when none are left. */
   sweepSome(sweep: Sweep): Sweep | undefined;
   /** After removing runs by name: also removes their content from the file's log. False: a reader was in the way. */

@@ -2,18 +2,31 @@ import { pruneInSteps } from "venturi/internal";
 import type { Log, PruneOptions } from "venturi/plugin";
 import type { Asked } from "./store-thread.ts";
 
-export async function prune(
-  thread: Asked,
-  options: PruneOptions,
-  { sweeper, log }: { readonly sweeper: number; readonly log: Log },
-): Promise<number> {
+interface Pruner {
+  readonly sweeper: number;
+  /** Sweepers that remove runs by name: whoever asked for it waits until the records are gone, so nobody else takes them over. */
+  readonly erasing: Set<number>;
+  readonly log: Log;
+}
+
+export async function prune(thread: Asked, options: PruneOptions, pruner: Pruner): Promise<number> {
+  const { sweeper, erasing } = pruner;
+  if (options.runs !== undefined && options.runs.length > 0) erasing.add(sweeper);
+  try {
+    return await pruneAs(thread, options, pruner);
+  } finally {
+    erasing.delete(sweeper);
+  }
+}
+
+async function pruneAs(thread: Asked, options: PruneOptions, { sweeper, erasing, log }: Pruner): Promise<number> {
   const { olderThan, keep, runs = [], signal } = options;
   if (signal?.aborted) return 0;
   const upTo = keep === undefined ? undefined : await thread.ask("pruneBoundary", keep);
   const which = { olderThan, upTo, runs };
   const count = await pruneInSteps(options, () => thread.ask("doomSome", which, sweeper));
   // Removing runs by name does not wait for retention's work.
-  let sweep = await thread.ask("beginSweep", sweeper, runs.length > 0 ? "own" : "all");
+  let sweep = await thread.ask("beginSweep", sweeper, runs.length > 0 ? undefined : [...erasing]);
   await pruneInSteps(options, async () => {
     sweep = sweep && (await thread.ask("sweepSome", sweep));
     return sweep === undefined ? 0 : 1;

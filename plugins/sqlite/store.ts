@@ -161,8 +161,8 @@ export class Store implements Omit<Operations, "close"> {
     });
   }
 
-  beginSweep(sweeper: number, whose: "all" | "own"): Sweep | undefined {
-    return this.#write(() => this.#pruning.begin(sweeper, whose));
+  beginSweep(sweeper: number, except?: readonly number[]): Sweep | undefined {
+    return this.#write(() => this.#pruning.begin(sweeper, except));
   }
 
   sweepSome(sweep: Sweep): Sweep | undefined {

@@ -30,6 +30,26 @@ describe("sqlite, after a run was removed by name", () => {
     await journal.close();
   });
 
+  it("has nothing of it although a sweep for leftovers begins meanwhile", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const { ownership } = await claimed(journal);
+    for (let n = 0; n < 1_500; n++) await put(journal, ownership, [text(`${secret} ${n} ${"x".repeat(2_000)}`)]);
+    await finish(journal, ownership);
+    const stopping = new AbortController();
+    const erasing = journal.prune({ runs: [ownership.run] });
+    const reader = new DatabaseSync(file, { readOnly: true });
+    const doomed = reader.prepare("SELECT count(*) AS n FROM doomed");
+    while (doomed.get()?.n === 0) await new Promise((resolve) => setImmediate(resolve));
+    const sweeping = journal.prune({ rest: 1_000, signal: stopping.signal });
+    expect(await erasing).to.equal(1);
+    expect(reader.prepare("SELECT count(*) AS n FROM records").get()).to.include({ n: 0 });
+    stopping.abort();
+    await sweeping;
+    reader.close();
+    await journal.close();
+  });
+
   it("succeeds while another process reads, and reports what is left", async () => {
     const file = freshFile(folder);
     const lines: string[] = [];

@@ -134,12 +134,12 @@ describe("a prune of a SQLite journal", () => {
       while (pruning.doom({ runs, olderThan: undefined, upTo: undefined }, sweeper, 500) > 0) {}
     };
     doom(one, 1, names.slice(0, 100));
-    let sweep = one.begin(1, "all");
+    let sweep = one.begin(1, []);
     if (sweep !== undefined) sweep = one.sweep(sweep);
     expect(sweep?.after).to.be.within(1, 20 * 150);
     doom(other, 2, names.slice(100));
     while (sweep !== undefined) sweep = one.sweep(sweep);
-    for (sweep = other.begin(2, "all"); sweep !== undefined; ) sweep = other.sweep(sweep);
+    for (sweep = other.begin(2, []); sweep !== undefined; ) sweep = other.sweep(sweep);
     database.close();
     expect(left(file)).to.deep.equal({ orphans: 0, doomed: 0, records: 0 });
   });
