@@ -82,7 +82,7 @@ export class Accumulator {
       if (call.sealed) continue;
       call.ensureId(this.#run);
       call.sealedBy = "generation";
-      call.cut = finish === "length" || finish === "content_filter";
+      call.cut = !goodEnds.has(finish);
       sealed.push(call);
     }
     return sealed;
@@ -103,6 +103,9 @@ export class Accumulator {
     return call;
   }
 }
+
+/** After any other end the model may have been stopped before it wrote the arguments. */
+const goodEnds: ReadonlySet<FinishReason> = new Set(["stop", "tool_calls", "pause"]);
 
 /** Maximum length of a tool name: a longer one matches no tool, and every event of the call would repeat it. */
 const longestName = 512;

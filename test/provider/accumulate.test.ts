@@ -71,11 +71,11 @@ describe("the accumulator", () => {
     assert.isTrue(accumulator.push(call({ sealed: true })).sealed);
   });
 
-  it("takes no arguments at all as {} after a good end and as cut after length or a filter", () => {
+  it("takes no arguments at all as {} after a good end and as cut after any other", () => {
     const good = new Accumulator();
     good.push(call({ name: "now", arguments: "", sealed: true }));
     assert.deepEqual(good.finish("tool_calls")[0]?.result(), { ok: true, arguments: {} });
-    for (const finish of ["length", "content_filter"] as const) {
+    for (const finish of ["length", "content_filter", "refusal", "other"] as const) {
       const cut = new Accumulator();
       cut.push(call({ name: "now" }));
       assert.isFalse(cut.finish(finish)[0]?.result().ok);
