@@ -110,7 +110,16 @@ export { egressFetch, namesPrivate } from "./provider/egress/fetch.ts";
 export { RepeatedJson, SharedForms, varying } from "./provider/fast-json/repeated-json.ts";
 export { JsonScanner } from "./provider/fast-json/scanner.ts";
 
-export { asCount, asList, asRecord, asText, notCounted, parseJson, separated } from "./provider/fast-json/wire-json.ts";
+export {
+  asCount,
+  asIndex,
+  asList,
+  asRecord,
+  asText,
+  notCounted,
+  parseJson,
+  separated,
+} from "./provider/fast-json/wire-json.ts";
 export { framesOf } from "./provider/frames/framing.ts";
 export { httpOptions } from "./provider/http/options.ts";
 export { httpProvider } from "./provider/http/provider.ts";

@@ -1,12 +1,13 @@
-import { answerOf, mergeUsage, RepeatedJson, SharedForms, separated, varying } from "venturi/internal";
+import { answerOf, asIndex, mergeUsage, RepeatedJson, SharedForms, separated, varying } from "venturi/internal";
 import type { Decoder, Delta, Frame, Usage } from "venturi/plugin";
 import { asList, asRecord, asText, parseJson, Quirks } from "venturi/plugin/provider";
 import { contentParts } from "./content.ts";
-import { broken, errorIn } from "./errors.ts";
+import { broken, errorIn, isError } from "./errors.ts";
 import { finishOf, strongerFinish } from "./finish.ts";
 import { OtherFields } from "./other-fields.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
-import { ToolCalls } from "./tool-calls.ts";
+import { longestHead, reasoningFields, type Said, unsaid } from "./said.ts";
+import { type Source, ToolCalls } from "./tool-calls.ts";
 import { usageOf } from "./usage.ts";
 
 export const wireName = "openai-chat";
@@ -38,8 +39,10 @@ export class ChatDecoder implements Decoder {
   #figures: Record<string, unknown> | undefined;
   readonly #others = new OtherFields(wireName);
   #last: Json | undefined;
-  /** The current chunk as received. */
+  /** The current chunk as received, and the place of the current choice in it. */
   #source = "";
+  #position = 0;
+  #within: "delta" | "message" = "delta";
   /** Finish reasons by choice index; undefined while open. Only the first choice seen is decoded. */
   readonly #choices = new Map<number, string | undefined>();
   #choice: number | undefined;
@@ -50,10 +53,10 @@ export class ChatDecoder implements Decoder {
   #usageNews = false;
   #sources: { citations?: unknown; search_results?: unknown } | undefined;
   #opaque: string | undefined;
-  #message = "";
+  readonly #text: Said = { head: "", length: 0 };
+  readonly #thoughts: Said = { head: "", length: 0 };
   #hasText = false;
   #hasRefusal = false;
-  #hasReasoning = false;
   #ended = false;
 
   push(frame: Frame, out: Delta[]): void {
@@ -105,7 +108,7 @@ export class ChatDecoder implements Decoder {
     const from = out.length;
     if (usage !== undefined && usage !== null) this.#count(usage);
     if (Array.isArray(choices)) {
-      for (const choice of choices) if (choice !== null && typeof choice === "object") this.#pushChoice(choice, out);
+      for (let at = 0; at < choices.length; at++) this.#pushChoice(choices[at], at, out);
     } else if (usage === undefined) {
       this.quirks.count("unknown_event");
     }
@@ -139,10 +142,11 @@ export class ChatDecoder implements Decoder {
     out.push({ type: "usage", usage: this.#usage, ...answerOf(wireName, this.#figures) });
   }
 
-  #pushChoice(choice: Json, out: Delta[]): void {
-    if (this.#ended) return;
+  #pushChoice(choice: Json | null, at: number, out: Delta[]): void {
+    if (this.#ended || typeof choice !== "object" || choice === null) return;
+    this.#position = at;
     if (choice.error !== undefined && choice.error !== null) return this.#fail(out, errorIn(choice));
-    const index = typeof choice.index === "number" ? choice.index : 0;
+    const index = typeof choice.index === "number" ? choice.index : (asIndex(choice.index) ?? 0);
     this.#choice ??= index;
     if (!this.#choices.has(index)) this.#choices.set(index, undefined);
     if (choice.usage !== undefined) {
@@ -171,7 +175,7 @@ export class ChatDecoder implements Decoder {
     if (typeof delta !== "object" || delta === null) return this.#withoutDelta(choice, out);
     const content = (delta as Json).content; // Missing keys read as undefined.
     if (typeof content === "string") {
-      if (content !== "") this.#text(content, out);
+      if (content !== "") this.#say(content, out);
     } else if (typeof content === "object" && content !== null) {
       this.quirks.count("content_array");
       if (contentParts(Array.isArray(content) ? content : [content], out)) this.#hasText = true;
@@ -180,8 +184,10 @@ export class ChatDecoder implements Decoder {
     if (choice.message !== undefined) this.quirks.count("message_beside_delta");
   }
 
-  #text(text: string, out: Delta[]): void {
+  #say(text: string, out: Delta[]): void {
     this.#hasText = true;
+    this.#text.length += text.length;
+    if (this.#text.head.length < longestHead) this.#text.head += text;
     if (this.#others.extras === undefined) out.push({ type: "text", text });
     else out.push({ type: "text", text, ...this.#others.take() });
   }
@@ -193,9 +199,9 @@ export class ChatDecoder implements Decoder {
       this.#hasRefusal = true;
       out.push({ type: "refusal", text: refusal, ...this.#others.take() });
     }
-    if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out, this.#source);
+    if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out, this.#place);
     if (typeof function_call === "object" && function_call !== null) {
-      this.#calls.pushFunctionCall(function_call, out, this.#source);
+      this.#calls.pushFunctionCall(function_call, out, this.#place);
     }
     if (delta.executed_tools !== undefined) pushActivities("server_tool", delta.executed_tools, out);
     if (delta.annotations !== undefined) pushActivities("citation", delta.annotations, out);
@@ -220,24 +226,28 @@ export class ChatDecoder implements Decoder {
     }
     if (text === "") return;
     // Remembers the field: a vendor that requires its reasoning back expects it there.
-    if (this.#hasReasoning || field === undefined) out.push({ type: "reasoning", text });
+    if (this.#thoughts.length > 0 || field === undefined) out.push({ type: "reasoning", text });
     else out.push({ type: "reasoning", text, id: field });
-    this.#hasReasoning = true;
+    this.#thoughts.length += text.length;
+    if (this.#thoughts.head.length < longestHead) this.#thoughts.head += text;
   }
 
-  /** A complete message in place of a delta, as in non-streamed answers; repeated ones grow. */
+  get #place(): Source {
+    return { text: this.#source, place: ["choices", this.#position, this.#within] };
+  }
+
+  /** A complete message in place of a delta, as in non-streamed answers and after the deltas; repeated ones grow. */
   #withoutDelta(choice: Json, out: Delta[]): void {
     const message = choice.message;
     if (typeof message !== "object" || message === null) {
-      if (typeof choice.text === "string" && choice.text !== "") return this.#text(choice.text, out);
+      if (typeof choice.text === "string" && choice.text !== "") return this.#say(choice.text, out);
       return this.quirks.count("delta_missing");
     }
     this.quirks.count("message_for_delta");
-    const { content, ...rest } = message as Json; // Missing keys read as undefined.
-    if (typeof content !== "string") return this.#pushDelta({ delta: message }, out);
-    const more = content.startsWith(this.#message) ? content.slice(this.#message.length) : content;
-    this.#message = content;
-    this.#pushDelta({ delta: { ...rest, content: more } }, out);
+    const added = unsaid(message as Json, this.#text, this.#thoughts); // Missing keys read as undefined.
+    this.#within = "message";
+    this.#pushDelta({ delta: added }, out);
+    this.#within = "delta";
   }
 
   #finish(out: Delta[]): void {
@@ -280,12 +290,6 @@ export class ChatDecoder implements Decoder {
     out.push({ type: "error", error });
   }
 }
-
-const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
-
-/** `error` in any form, a body that is itself an error (Mistral, vLLM, xAI), or an event named so (LM Studio). */
-const isError = ({ object, type, detail }: Json): boolean =>
-  object === "error" || type === "error" || typeof detail === "string";
 
 function pushActivities(kind: "server_tool" | "citation" | "part", values: unknown, out: Delta[]): void {
   for (const data of asList(values)) out.push({ type: "activity", kind, wire: wireName, data });

@@ -55,3 +55,7 @@ function codeOf(words: string, body: unknown): Code {
 
 const typeIn = (body: Readonly<Record<string, unknown>>): string =>
   asText(asRecord(body.error).type) ?? asText(body.type) ?? "";
+
+/** `error` in any form, a body that is itself an error (Mistral, vLLM, xAI), or an event named so (LM Studio). */
+export const isError = ({ object, type, detail }: Readonly<Record<string, unknown>>): boolean =>
+  object === "error" || type === "error" || typeof detail === "string";

@@ -1,4 +1,4 @@
-import { answerOf, JsonScanner, textsAt } from "venturi/internal";
+import { answerOf, asIndex, JsonScanner, textAt } from "venturi/internal";
 import type { Delta, JsonPlace, NativeAnswer, Quirks } from "venturi/plugin";
 import { asList, asRecord, asText } from "venturi/plugin/provider";
 import { fieldsOfCall } from "./other-fields.ts";
@@ -16,6 +16,12 @@ interface Fragment {
   readonly custom: boolean;
   readonly signature: string | undefined;
   readonly native: { readonly native?: NativeAnswer };
+}
+
+/** The chunk's text, and the place of the delta or message in it. */
+export interface Source {
+  readonly text: string;
+  readonly place: JsonPlace;
 }
 
 interface Call {
@@ -49,20 +55,22 @@ export class ToolCalls {
   }
 
   /** `delta.tool_calls` of one chunk. */
-  push(toolCalls: unknown, out: Delta[], source: string): void {
+  push(toolCalls: unknown, out: Delta[], source: Source): void {
     let touched: Call | undefined;
     for (const [at, entry] of asList(toolCalls).entries()) {
-      const fragment = this.#read(entry, (...to) => exact(source, ["tool_calls", at, ...to]));
-      const call = this.#find(fragment, touched) ?? this.#open(fragment);
+      const fragment = this.#read(entry, (to) => exact(source, ["tool_calls", at, ...to]));
+      const repeated = source.place.at(-1) === "message" ? this.#repeated(fragment, at) : undefined;
+      const call = repeated ?? this.#find(fragment, touched) ?? this.#open(fragment);
       touched = call;
-      this.#extend(call, fragment, out);
+      const isKnown = repeated?.custom && repeated.text === wrapped("", fragment.piece);
+      this.#extend(call, isKnown ? { ...fragment, piece: "" } : fragment, out);
     }
   }
 
   /** The legacy `delta.function_call`. */
-  pushFunctionCall(functionCall: unknown, out: Delta[], source: string): void {
+  pushFunctionCall(functionCall: unknown, out: Delta[], source: Source): void {
     this.#quirks.count("function_call");
-    const text = (_: string, name: string) => exact(source, ["function_call", name]);
+    const text = (to: JsonPlace) => exact(source, ["function_call", ...to.slice(1)]);
     const fragment: Fragment = { ...this.#read({ function: functionCall }, text), key: "function_call" };
     this.#extend(this.#byKey.get("function_call") ?? this.#open(fragment), fragment, out);
   }
@@ -75,21 +83,22 @@ export class ToolCalls {
   }
 
   /** `text` returns the original text of a value in the entry. */
-  #read(entry: unknown, text: (...place: [string, string]) => string | undefined): Fragment {
+  #read(entry: unknown, text: (place: JsonPlace) => string | undefined): Fragment {
     const whole = asRecord(entry);
     const { index, id, extra_content, custom, ...flat } = whole;
     const isCustom = custom !== undefined && custom !== null;
     const body = isCustom ? asRecord(custom) : asRecord("function" in flat ? flat.function : this.#flat(flat));
+    const at = isCustom ? ["custom"] : body === flat ? [] : ["function"];
     const content = isCustom ? body.input : body.arguments;
     const isObject = typeof content === "object" && content !== null;
     if (isObject) this.#quirks.count("arguments_object");
     const name = asText(body.name);
     return {
-      key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // A safe integer.
+      key: asIndex(index),
       id: this.#id(id),
       name,
       piece: isObject
-        ? (text("function", "arguments") ?? JSON.stringify(content))
+        ? (text([...at, isCustom ? "input" : "arguments"]) ?? JSON.stringify(content))
         : typeof content === "string"
           ? content
           : "",
@@ -118,6 +127,12 @@ export class ToolCalls {
     if (call === undefined || !isAnother(call, fragment)) return call;
     this.#quirks.count("index_reused");
     return undefined;
+  }
+
+  /** A whole message has all calls so far, in their order. */
+  #repeated({ id, name }: Fragment, at: number): Call | undefined {
+    const call = this.#calls[at];
+    return call?.name === name && (id === undefined || call?.id === undefined || id === call.id) ? call : undefined;
   }
 
   #findUnindexed(fragment: Fragment, touched: Call | undefined): Call | undefined {
@@ -195,26 +210,25 @@ export class ToolCalls {
 }
 
 /** Original text of a call's value: re-encoding would change long numbers. */
-const exact = (source: string, place: JsonPlace): string | undefined =>
-  [...textsAt(source, ["choices", "*", "*", ...place]).values()][0];
+const exact = ({ text, place }: Source, within: JsonPlace): string | undefined => textAt(text, [...place, ...within]);
 
 const othersOf = (...of: Parameters<typeof fieldsOfCall>) => answerOf("openai-chat", fieldsOfCall(...of));
 
 type ToolCall = Extract<Delta, { type: "tool_call" }>;
 
 /**
- * Whether a fragment with a used index starts another call: a different or missing id, a name, and a previous call that is
- * complete (Ollama's /v1 gives every call index 0) or has another name. An id alone proves nothing: Oracle's gateway sends a
- * new one with every continuation, and an empty name.
+ * Whether a fragment with a used index starts another call: a different or missing id, and another name, or the same one after a call that
+ * is complete (Ollama's /v1 gives every call index 0). An id alone proves nothing: Oracle's gateway sends a new one with every
+ * continuation, and an empty name.
  */
 function isAnother(call: Call, fragment: Fragment): boolean {
   const { id, name, piece } = fragment;
   if (name === undefined || call.name === undefined) return false;
   if (id !== undefined && id === call.id) return false;
-  if (id !== undefined && call.id !== undefined && name !== call.name) return true;
+  if (name !== call.name) return true;
   if (!call.scanner.closed) return false;
   if (id !== undefined && call.id !== undefined) return true;
-  return startsObject(piece) && !(name === call.name && piece === call.text);
+  return startsObject(piece) && piece !== call.text;
 }
 
 const startsObject = (piece: string): boolean => /^\s*\{/.test(piece);

@@ -21,6 +21,12 @@ export const asText = (value: unknown): string | undefined =>
 /** The number, if it is a valid count. */
 export const asCount = vendorNumber;
 
+/** The position that an index names, also written as text; undefined when it names none. */
+export function asIndex(value: unknown): number | undefined {
+  const index = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : undefined;
+}
+
 /** The value of a JSON text; undefined when it is invalid. */
 export function parseJson(text: string): unknown {
   try {
