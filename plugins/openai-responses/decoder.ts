@@ -1,12 +1,12 @@
 import { answerOf, RepeatedJson, separated, varying } from "venturi/internal";
-import type { Decoder, Delta, FinishReason, Frame, Usage, VenturiError } from "venturi/plugin";
+import type { Decoder, Delta, FinishReason, Frame, JsonPlace, Usage, VenturiError } from "venturi/plugin";
 import { asList, asRecord, asText, Quirks } from "venturi/plugin/provider";
-import { Calls } from "./calls.ts";
+import { Calls, type Item } from "./calls.ts";
 import { broken, errorOf } from "./errors.ts";
 import { isClientCall } from "./items.ts";
 import { beginMessage, endMessage, endReasoning, fieldsOfResponse } from "./other-fields.ts";
 import { type Output, Outputs } from "./outputs.ts";
-import { type Text, Texts } from "./texts.ts";
+import { Texts, textOf } from "./texts.ts";
 import { usageOf } from "./usage.ts";
 
 export const wireName = "openai-responses";
@@ -26,6 +26,8 @@ export class ResponsesDecoder implements Decoder {
   readonly #outputs = new Outputs();
   readonly #texts = new Texts(this.quirks);
   readonly #calls = new Calls(this.quirks);
+  /** The current event as received. */
+  #source = "";
   #introduced = false;
   #ended = false;
 
@@ -36,6 +38,7 @@ export class ResponsesDecoder implements Decoder {
     const event = this.#json.parse(data);
     if (event === undefined) return this.#noJson(frame, out);
     const json = asRecord(event);
+    this.#source = data;
     this.#event(asText(json.type) ?? frame.event, json, out);
   }
 
@@ -75,7 +78,11 @@ export class ResponsesDecoder implements Decoder {
       case "response.function_call_arguments.delta":
         return this.#calls.piece(this.#output(event, "function_call"), event.delta, out);
       case "response.function_call_arguments.done":
-        return this.#calls.whole(this.#output(event, "function_call"), event.arguments, out);
+        return this.#calls.whole(
+          this.#output(event, "function_call"),
+          { value: event.arguments, source: { text: this.#source, place: ["arguments"] } },
+          out,
+        );
       case "response.output_item.added":
         return this.#added(event, asRecord(event.item), out);
       case "response.output_item.done":
@@ -85,6 +92,10 @@ export class ResponsesDecoder implements Decoder {
         out.push({ type: "activity", kind: "citation", wire: wireName, data: event.annotation });
         return;
       case "response.created":
+        // A gateway that lost its upstream and retried has put two responses into one body.
+        if (this.#outputs.all.length > 0)
+          return this.#fail(out, broken("a second response began before the first had ended; try again"));
+        return this.#introduce(asRecord(event.response), out);
       case "response.queued":
       case "response.in_progress":
         return this.#introduce(asRecord(event.response), out);
@@ -92,7 +103,7 @@ export class ResponsesDecoder implements Decoder {
       case "response.incomplete":
       case "response.failed":
       case "response.cancelled":
-        return this.#terminal(asRecord(event.response), out);
+        return this.#terminal({ response: asRecord(event.response), place: ["response"], end: type.slice(9) }, out);
       case "error":
         return this.#fail(out, errorOf(event));
       default:
@@ -103,7 +114,7 @@ export class ResponsesDecoder implements Decoder {
   /** Vendor tool progress is covered by its items; other events are unknown. */
   #other(type: string, event: Json, out: Delta[]): void {
     if (type === "" && event.error) return this.#fail(out, errorOf(event));
-    if (event.object === "response") return this.#terminal(event, out);
+    if (event.object === "response") return this.#terminal({ response: event, place: [], end: "" }, out);
     if (!progress.test(type)) this.quirks.count("unknown_event");
   }
 
@@ -143,21 +154,25 @@ export class ResponsesDecoder implements Decoder {
     const type = asText(item.type) ?? "";
     const itemId = asText(item.id);
     let output = this.#outputs.find(event.output_index, itemId);
+    if (type === "function_call") output = this.#outputs.ofCall(item, output);
     if (output === undefined || (output.done && output.type !== type)) {
       this.quirks.count("item_not_announced");
       output = this.#outputs.add(event.output_index, type, itemId);
     }
-    this.#complete(output, item, out);
+    this.#complete(output, { item, source: { text: this.#source, place: ["item"] } }, out);
   }
 
   /** The final item. */
-  #complete(output: Output, item: Json, out: Delta[]): void {
+  #complete(output: Output, whole: Item, out: Delta[]): void {
+    const { item } = whole;
     const type = asText(item.type) ?? output.type;
-    if (type === "function_call") return this.#calls.complete(output, item, out);
+    if (type === "function_call") return this.#calls.complete(output, whole, out);
+    const again = output.done && output.itemId !== undefined && output.itemId === item.id;
     output.done = true;
     if (type === "message") return this.#completeMessage(output, item, out);
     if (type === "reasoning") return this.#completeReasoning(output, item, out);
     if (this.#calls.takeClientCall(item)) return;
+    if (again) return this.quirks.count("item_repeated");
     this.#calls.answered(asText(item.call_id));
     out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item, keep: true });
   }
@@ -192,15 +207,19 @@ export class ResponsesDecoder implements Decoder {
     out.push({ type: "reasoning", text: "", part: output.position, ...proofs });
   }
 
-  #terminal(response: Json, out: Delta[]): void {
+  #terminal({ response, place, end }: End, out: Delta[]): void {
     this.#introduce(response, out);
-    const status = asText(response.status) ?? "completed";
+    const told = asText(response.status);
+    // An event that names a bad end is believed, whatever the status says or omits.
+    const status = end === "" || (end === "completed" && told !== undefined) ? (told ?? "completed") : end;
+    if (end === "" && pending.has(status))
+      return this.#fail(out, broken(`the provider sent a response that is ${status}; what arrived is incomplete`));
     const usage = usageOf(response.usage);
     if (status === "failed" || status === "cancelled") {
       const failure = response.error ? response : { code: status, message: `the response was ${status}` };
       return this.#fail(out, errorOf(failure), usage);
     }
-    this.#fillIn(response, out);
+    this.#fillIn(response, place, out);
     const reason = asText(asRecord(response.incomplete_details).reason);
     const cut = status === "incomplete" || reason !== undefined ? cutFinish(reason) : undefined;
     // With these two finish reasons the accumulator already treats open calls as truncated.
@@ -217,18 +236,21 @@ export class ResponsesDecoder implements Decoder {
   }
 
   /** The final response has whatever was never streamed, unless it is empty, as with some backends. */
-  #fillIn(response: Json, out: Delta[]): void {
+  #fillIn(response: Json, place: JsonPlace, out: Delta[]): void {
     const streamed = this.#outputs.all.length;
+    const text = this.#source;
     for (const [index, item] of asList(response.output).map(asRecord).entries()) {
       const type = asText(item.type) ?? "";
-      const output = this.#outputs.all[index];
-      if (output !== undefined && index < streamed && output.type === type) {
+      const whole = { item, source: { text, place: [...place, "output", index] } };
+      const there = this.#outputs.all[index];
+      const output = type === "function_call" ? this.#outputs.ofCall(item, there) : there;
+      if (output !== undefined && output.position < streamed && output.type === type) {
         if (output.done) continue;
         this.quirks.count("item_not_finished");
-        this.#complete(output, item, out);
+        this.#complete(output, whole, out);
       } else if (streamed === 0 || this.#isMissing(type, item)) {
         if (streamed > 0) this.quirks.count("item_not_streamed");
-        this.#complete(this.#outputs.add(`final ${index}`, type, asText(item.id)), item, out);
+        this.#complete(this.#outputs.add(`final ${index}`, type, asText(item.id)), whole, out);
       }
     }
   }
@@ -250,17 +272,17 @@ export class ResponsesDecoder implements Decoder {
   }
 }
 
-const itemOf = (type: string): string => (type.startsWith("response.reasoning") ? "reasoning" : "message");
-
-function textOf(type: string, event: Json, text: unknown): Text {
-  if (type === "response.output_text.delta") {
-    return { kind: "text", part: event.content_index, text, logprobs: event.logprobs };
-  }
-  if (type.startsWith("response.output_text")) return { kind: "text", part: event.content_index, text };
-  if (type.startsWith("response.refusal")) return { kind: "refusal", part: event.content_index, text };
-  if (type.startsWith("response.reasoning_summary")) return { kind: "summary", part: event.summary_index, text };
-  return { kind: "thought", part: event.content_index, text };
+interface End {
+  readonly response: Json;
+  /** Where it stands in its event. */
+  readonly place: JsonPlace;
+  /** What the event says of it; empty for a response without an event. */
+  readonly end: string;
 }
+
+const pending: ReadonlySet<string> = new Set(["queued", "in_progress"]);
+
+const itemOf = (type: string): string => (type.startsWith("response.reasoning") ? "reasoning" : "message");
 
 const cutFinish = (reason: string | undefined): FinishReason =>
   reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";

@@ -1,4 +1,5 @@
 import { ToldFields } from "venturi/internal";
+import { asText } from "venturi/plugin/provider";
 
 /** An output item while it arrives. */
 export interface Output {
@@ -7,8 +8,9 @@ export interface Output {
   readonly type: string;
   readonly itemId: string | undefined;
   done: boolean;
-  /** Index of the tool call, for a function call. */
+  /** Index and id of the tool call, for a function call. */
   call: number | undefined;
+  callId: string | undefined;
   /** The call's arguments so far. */
   arguments: string;
   /** Text emitted so far, by kind and part: `text 0`, `refusal 0`, `summary 1`. */
@@ -37,6 +39,7 @@ export class Outputs {
       itemId,
       done: false,
       call: undefined,
+      callId: undefined,
       arguments: "",
       given: new Map(),
       annotations: 0,
@@ -48,6 +51,15 @@ export class Outputs {
     this.#byIndex.set(index, output);
     if (itemId !== undefined && !this.#byId.has(itemId)) this.#byId.set(itemId, output);
     return output;
+  }
+
+  /** The item of a call, which was found by its index. Unless the item's id is the same, it may not be that of another call. */
+  ofCall({ call_id, id }: Readonly<Record<string, unknown>>, found: Output | undefined): Output | undefined {
+    const callId = asText(call_id);
+    const isSame = found?.callId === callId || (found?.itemId !== undefined && found.itemId === id);
+    if (callId === undefined || isSame) return found;
+    const known = this.all.find((output) => output.callId === callId);
+    return known ?? (found?.callId === undefined ? found : undefined);
   }
 
   find(index: unknown, itemId: string | undefined): Output | undefined {

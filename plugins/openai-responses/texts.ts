@@ -110,3 +110,14 @@ const textsIn = (parts: readonly unknown[], key: "text" | "refusal"): string[] =
     const text = asRecord(part)[key];
     return typeof text === "string" ? text : "";
   });
+
+/** The text that an event of this type has. */
+export function textOf(type: string, event: Json, text: unknown): Text {
+  if (type === "response.output_text.delta") {
+    return { kind: "text", part: event.content_index, text, logprobs: event.logprobs };
+  }
+  if (type.startsWith("response.output_text")) return { kind: "text", part: event.content_index, text };
+  if (type.startsWith("response.refusal")) return { kind: "refusal", part: event.content_index, text };
+  if (type.startsWith("response.reasoning_summary")) return { kind: "summary", part: event.summary_index, text };
+  return { kind: "thought", part: event.content_index, text };
+}
