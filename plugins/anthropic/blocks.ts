@@ -1,4 +1,4 @@
-import { answerOf, otherFields } from "venturi/internal";
+import { answerOf, asIndex, otherFields } from "venturi/internal";
 import type { Delta, Quirks, ToolCallDelta } from "venturi/plugin";
 import { asList, asRecord, asText } from "venturi/plugin/provider";
 import {
@@ -44,7 +44,7 @@ export class Blocks {
   }
 
   start(index: unknown, { block, source }: Source, out: Delta[]): void {
-    const key = typeof index === "number" ? index : this.#open.size;
+    const key = index === whole ? whole : (asIndex(index) ?? this.#free());
     const earlier = this.#ids.get(asText(block.id) ?? "");
     if (this.#open.has(key) && (earlier === undefined || this.#open.get(key) !== earlier)) {
       this.#quirks.count("overlapping_index");
@@ -56,8 +56,21 @@ export class Blocks {
   }
 
   stop(index: unknown, out: Delta[]): void {
-    if (typeof index === "number" && this.#open.has(index)) this.#close(index, out);
+    // Without an index, the only open block is meant.
+    const key = asIndex(index) ?? (this.#open.size === 1 ? this.#open.keys().next().value : undefined);
+    if (key !== undefined && this.#open.has(key)) this.#close(key, out);
     else this.#quirks.count("stop_without_block");
+  }
+
+  /** A place for a block without an index. */
+  #free(): number {
+    let key = this.#open.size;
+    while (this.#open.has(key)) key++;
+    return key;
+  }
+
+  #at(index: unknown): Block | undefined {
+    return this.#open.get(asIndex(index) ?? nowhere);
   }
 
   /** A block that is complete from the start; a call without input in a `message_start` may still be streamed. */
@@ -200,7 +213,7 @@ export class Blocks {
    * the latest call if all are closed and it is still empty. Otherwise the arguments might end up in another call.
    */
   #target(index: unknown): Call | Again | Server | undefined {
-    const block = this.#open.get(Number(index));
+    const block = this.#at(index);
     if (takesJson(block)) return block;
     this.#quirks.count("index_mismatch");
     const open = [...this.#open.values()].filter(takesJson);
@@ -210,7 +223,7 @@ export class Blocks {
   }
 
   #thought(index: unknown): Thinking {
-    const block = this.#open.get(Number(index));
+    const block = this.#at(index);
     if (block?.kind === "thinking") return block;
     this.#quirks.count("index_mismatch");
     if (this.#thinking !== undefined) return this.#thinking;
@@ -227,7 +240,7 @@ export class Blocks {
   }
 
   #compact(index: unknown, delta: Wire): void {
-    const block = this.#open.get(Number(index));
+    const block = this.#at(index);
     if (block?.kind !== "server") return this.#quirks.count("index_mismatch");
     for (const key of ["content", "encrypted_content"]) if (delta[key] !== undefined) block.patch.set(key, delta[key]);
   }
@@ -255,6 +268,7 @@ export class Blocks {
 
 /** Place of a block that is complete from the start, and below it those of calls that may be streamed yet; -2 is taken, too. */
 const whole = -1;
+const nowhere = Number.NaN;
 
 const takesJson = (block: Block | undefined): block is Call | Again | Server =>
   block?.kind === "call" || block?.kind === "again" || block?.kind === "server";

@@ -20,6 +20,7 @@ export class AnthropicDecoder implements Decoder {
   readonly #blocks = new Blocks(this.quirks);
   readonly #usage = new UsageCounts();
   #message: { readonly id: unknown } | undefined;
+  #begun = false;
   #stop: string | undefined;
   /** The current event as received. */
   #source = "";
@@ -45,6 +46,7 @@ export class AnthropicDecoder implements Decoder {
   #event(type: unknown, event: Wire, out: Delta[]): void {
     switch (type) {
       case "content_block_start":
+        this.#begun = true;
         return this.#blocks.start(event.index, this.#block(event.content_block, ["content_block"]), out);
       case "content_block_stop":
         return this.#blocks.stop(event.index, out);
@@ -102,8 +104,8 @@ export class AnthropicDecoder implements Decoder {
 
   #start(message: Wire, place: JsonPlace, out: Delta[]): void {
     if (this.#message !== undefined) {
-      if (this.#message.id === message.id) return this.quirks.count("repeated_message_start");
-      // A gateway that lost its upstream and retried has put two generations into one body. Signed thinking from both in one
+      if (this.#message.id === message.id && !this.#begun) return this.quirks.count("repeated_message_start");
+      // A gateway that lost its upstream and retried has put two generations, or one twice, into one body. Signed thinking from both in one
       // turn could never be sent back (seen behind Vertex: github.com/vercel/ai/issues/18331).
       return this.#fail("a second message began before the first had ended; try again", out);
     }

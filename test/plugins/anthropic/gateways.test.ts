@@ -191,4 +191,44 @@ describe("Anthropic's wire as gateways bend it", () => {
       { type: "activity", kind: "part", wire: "anthropic-messages", data, keep: true },
     ]);
   });
+
+  it("gives a call its own arguments when blocks have no index, an empty one or one in text", () => {
+    const use = (id: string, name: string) => ({ type: "tool_use", id, name, input: {} });
+    const json = { type: "input_json_delta", partial_json: '{"path":"a"}' };
+    const indexes: readonly (readonly [unknown, unknown])[] = [
+      [null, null],
+      [undefined, undefined],
+      ["", ""],
+      [false, false],
+      ["0", "1"],
+      ["7", "7"],
+    ];
+    for (const [first, second] of indexes) {
+      const decoded = decode(
+        wire,
+        begin,
+        event({ type: "content_block_start", index: first, content_block: use("a", "now") }),
+        event({ type: "content_block_stop", index: first }),
+        event({ type: "content_block_start", index: second, content_block: use("b", "remove") }),
+        event({ type: "content_block_delta", index: second, delta: json }),
+        event({ type: "content_block_stop", index: second }),
+        stop("tool_use"),
+        end,
+      );
+      const calls = [
+        ["now", {}],
+        ["remove", { path: "a" }],
+      ];
+      assert.deepEqual(callsOf(decoded), calls, String(first));
+    }
+  });
+
+  it("fails when the same message begins again after some of it, with or without an id", () => {
+    const block = event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "Hel" } });
+    for (const start of [begin, event({ type: "message_start", message: { content: [] } })]) {
+      const decoded = decode(wire, start, start, block, start, block, stop("end_turn"), end);
+      assert.equal(decoded.transcript.text, "Hel");
+      assert.include(of(decoded, "error")[0]?.error.message, "second message");
+    }
+  });
 });
