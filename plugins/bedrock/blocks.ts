@@ -9,7 +9,7 @@ export type Wire = Readonly<Record<string, unknown>>;
 interface Call {
   readonly kind: "call";
   readonly call: number;
-  written: boolean;
+  readonly id: string | undefined;
 }
 
 interface Thought {
@@ -55,13 +55,16 @@ export class Blocks {
 
   start(event: Wire, out: Delta[]): void {
     const key = event.contentBlockIndex;
-    if (this.#open.has(key)) {
+    const open = this.#open.get(key);
+    const [name, value] = Object.entries(asRecord(event.start))[0] ?? [];
+    const start = asRecord(value);
+    if (open?.kind === "call" && open.id !== undefined && open.id === start.toolUseId)
+      return this.#quirks.count("repeated_call");
+    if (open !== undefined) {
       this.#quirks.count("overlapping_index");
       this.stop(key, out);
     }
-    const [name, value] = Object.entries(asRecord(event.start))[0] ?? [];
     if (name === undefined) return;
-    const start = asRecord(value);
     if (name === "toolUse" && !isServed(start)) return this.#beginCall(key, start, out);
     if (!keptKinds.has(name)) this.#quirks.count("unknown_block");
     this.#open.set(key, { kind: "kept", name, data: { ...start }, json: "" });
@@ -86,10 +89,9 @@ export class Blocks {
   stop(key: unknown, out: Delta[]): void {
     const block = this.#open.get(key);
     this.#open.delete(key);
-    if (block?.kind === "call") {
-      // A tool without parameters may be called without a piece of input.
-      out.push({ type: "tool_call", index: block.call, sealed: true, ...(block.written ? {} : { arguments: "{}" }) });
-    } else if (block?.kind === "thought") this.#endThought(block, out);
+    // A tool without parameters may be called without a piece of input, which only the end of the answer tells from one that was cut.
+    if (block?.kind === "call") out.push({ type: "tool_call", index: block.call, sealed: true });
+    else if (block?.kind === "thought") this.#endThought(block, out);
     else if (block?.kind === "kept") this.#endKept(block, out);
   }
 
@@ -108,8 +110,9 @@ export class Blocks {
     const call = asRecord(block.toolUse);
     if (block.toolUse !== undefined && !isServed(call)) {
       this.#beginCall(-1, call, out);
-      const input = textAt(text, [...place, "toolUse", "input"]);
-      this.#write(-1, input ?? "{}", out);
+      if (Object.keys(asRecord(call.input)).length > 0) {
+        this.#write(-1, textAt(text, [...place, "toolUse", "input"]), out);
+      }
       return this.stop(-1, out);
     }
     if (block.reasoningContent !== undefined) {
@@ -136,7 +139,7 @@ export class Blocks {
       ...(name === undefined ? {} : { name }),
       ...answerOf(wireName, otherFields(start, known.call)),
     });
-    this.#open.set(key, { kind: "call", call: this.#calls++, written: false });
+    this.#open.set(key, { kind: "call", call: this.#calls++, id });
   }
 
   #write(key: unknown, input: unknown, out: Delta[]): void {
@@ -145,10 +148,8 @@ export class Blocks {
     if (text === "") return;
     if (typeof input !== "string") this.#quirks.count("json_as_value");
     if (block?.kind === "kept") block.json += text;
-    else if (block?.kind === "call") {
-      block.written = true;
-      out.push({ type: "tool_call", index: block.call, arguments: text });
-    } else {
+    else if (block?.kind === "call") out.push({ type: "tool_call", index: block.call, arguments: text });
+    else {
       this.#quirks.count("stray_json");
       this.stray = true;
     }

@@ -23,6 +23,7 @@ export class ConverseDecoder implements Decoder {
   readonly quirks = new Quirks();
   readonly #json = new RepeatedJson(changing);
   readonly #blocks = new Blocks(this.quirks);
+  #begun = false;
   #stop: string | undefined;
   #ended = false;
 
@@ -46,12 +47,16 @@ export class ConverseDecoder implements Decoder {
   #event(frame: Frame, event: Wire, out: Delta[]): void {
     switch (frame.event) {
       case "contentBlockDelta":
+        this.#begun = true;
         return this.#blocks.delta(event, out);
       case "contentBlockStart":
+        this.#begun = true;
         return this.#blocks.start(event, out);
       case "contentBlockStop":
         return this.#blocks.stop(event.contentBlockIndex, out);
       case "messageStart":
+        // A gateway that lost its upstream and retried has put two answers into one body.
+        if (this.#begun) return this.#fail(broken("a second message began before the first had ended; try again"), out);
         return this.#tell(otherFields(event, known.start), out);
       case "messageStop":
         this.#stop = asText(event.stopReason) ?? "end_turn";

@@ -21,9 +21,10 @@ describe("Bedrock's Converse stream", () => {
       decoded.transcript.calls.map(({ id, name, text }) => [id, name, text]),
       [
         ["tooluse_1", "tide_table", '{"port": "Kiel", "n": 12345678901234567890}'],
-        ["tooluse_2", "now", "{}"],
+        ["tooluse_2", "now", ""],
       ],
     );
+    assert.deepEqual(callsOf(decoded)[1], ["now", {}]);
     assert.deepInclude(of(decoded, "usage")[0]?.usage, {
       inputTokens: 150,
       cacheReadTokens: 30,
@@ -145,5 +146,33 @@ describe("Bedrock's Converse stream", () => {
     assert.deepEqual(decoded.quirks, { unknown_event: 1, unknown_block: 1, unknown_delta: 1 });
     assert.deepEqual(of(decoded, "activity")[0]?.data, { video: { format: "mp4", source: { bytes: "AA==" } } });
     assert.equal(decoded.transcript.text, "Hi");
+  });
+
+  it("never runs a call without input in an answer that was cut, in pieces or whole", () => {
+    const begun = [begin, callStart(0, "t", "now")];
+    for (const [reason, ran] of [
+      ["tool_use", {}],
+      ["max_tokens", "tool_invalid_arguments"],
+      ["guardrail_intervened", "tool_invalid_arguments"],
+      ["model_context_window_exceeded", "tool_invalid_arguments"],
+    ] as const) {
+      const ends = [stop(reason), figures];
+      assert.deepEqual(callsOf(decode(wire, ...begun, blockStop(0), ...ends)), [["now", ran]], reason);
+      assert.deepEqual(callsOf(decode(wire, ...begun, ...ends)), [["now", ran]], reason);
+      const content = [{ toolUse: { toolUseId: "t", name: "now", input: {} } }];
+      const whole = message("", { output: { message: { role: "assistant", content } }, stopReason: reason });
+      assert.deepEqual(callsOf(decode(wire, whole)), [["now", ran]], reason);
+    }
+  });
+
+  it("counts a call once whose start is sent twice, and fails when the whole answer begins again", () => {
+    const input = delta(0, { toolUse: { input: '{"n":1}' } });
+    const twice = [callStart(0, "t", "pay"), callStart(0, "t", "pay"), input, blockStop(0), stop("tool_use"), figures];
+    const decoded = decode(wire, begin, begin, ...twice);
+    assert.deepEqual(callsOf(decoded), [["pay", { n: 1 }]]);
+    assert.deepEqual(decoded.quirks, { repeated_call: 1 });
+    const again = decode(wire, begin, delta(0, { text: "Hel" }), begin, delta(0, { text: "Hello" }), stop("end_turn"));
+    assert.equal(again.transcript.text, "Hel");
+    assert.include(of(again, "error")[0]?.error.message, "second message");
   });
 });
