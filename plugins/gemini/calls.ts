@@ -28,8 +28,9 @@ interface OpenCall {
 /** Gemini's calls: complete in one part, or on Vertex in pieces until a part without `willContinue`. */
 export class Calls {
   readonly #quirks: Quirks;
-  /** The call whose arguments are still arriving. */
+  /** The call whose arguments are arriving, and those that still may. */
   #open: OpenCall | undefined;
+  readonly #unclosed = new Map<string, OpenCall>();
   #count = 0;
 
   constructor(quirks: Quirks) {
@@ -52,18 +53,33 @@ export class Calls {
     delta.arguments = this.#arguments(open, call, source) + (more || open.whole ? "" : open.partial.close());
     if (open.partial.broken) this.#quirks.count("arguments_out_of_order");
     if (!more) delta.sealed = true;
-    if (!more) this.#open = undefined;
+    if (!more) this.#close(open);
     out.push(delta);
   }
 
-  /** Whether this part begins a call; one without a name, or with the open call's id, continues the open one. */
+  #close(call: OpenCall): void {
+    if (call.id !== undefined) this.#unclosed.delete(call.id);
+    this.#open = undefined;
+  }
+
+  /** Whether this part begins a call; one with the id of a call that is not closed continues that, one without name and id the open one. */
   #begin(call: Wire): boolean {
     const name = asText(call.name);
     const id = asText(call.id);
-    if (name === undefined || (this.#open !== undefined && id !== undefined && id === this.#open.id)) return false;
-    // A call not closed before the next one stays incomplete and is never run.
+    const known = id === undefined ? undefined : this.#unclosed.get(id);
+    if (known !== undefined) {
+      this.#open = known;
+      return false;
+    }
+    if (name === undefined) {
+      // The id of no call: its arguments belong to none that is known.
+      if (id !== undefined && this.#open?.id !== undefined) this.#open = undefined;
+      return false;
+    }
+    // A call not closed at the end stays incomplete and is never run.
     if (this.#open !== undefined) this.#quirks.count("call_not_closed");
     this.#open = { index: this.#count++, id, partial: new PartialArguments(), whole: false };
+    if (id !== undefined) this.#unclosed.set(id, this.#open);
     return true;
   }
 

@@ -1,4 +1,4 @@
-import { answerOf, otherFields, ToldFields } from "venturi/internal";
+import { answerOf, asIndex, otherFields, ToldFields } from "venturi/internal";
 import type { Decoder, Delta, FinishReason, Frame, VenturiError } from "venturi/plugin";
 import { asList, asRecord, asText, parseJson, Quirks } from "venturi/plugin/provider";
 import { Calls, type Source } from "./calls.ts";
@@ -103,7 +103,7 @@ export class GeminiDecoder implements Decoder {
   }
 
   #candidate(candidate: Wire, { text, place }: Source, out: Delta[]): void {
-    if ((candidate.index ?? place.at(-1)) !== 0) return this.quirks.count("further_candidate");
+    if ((asIndex(candidate.index) ?? place.at(-1)) !== 0) return this.quirks.count("further_candidate");
     if (this.#finish !== undefined && asList(asRecord(candidate.content).parts).length > 0) {
       this.quirks.count("content_after_finish");
     }

@@ -246,4 +246,11 @@ describe("the Gemini decoder", () => {
     assert.equal(decoded.transcript.text, "a");
     assert.equal(decoded.quirks.further_candidate, 1);
   });
+
+  it("reads the first candidate also when its index is text", () => {
+    const two = [0, 1].map((at) => ({ index: `${at}`, content: { parts: [{ text: `${at}` }] }, finishReason: "STOP" }));
+    const decoded = decode(wire, data({ candidates: two.toReversed() }));
+    assert.equal(decoded.transcript.text, "0");
+    assert.equal(decoded.transcript.done?.finish, "stop");
+  });
 });

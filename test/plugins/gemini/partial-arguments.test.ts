@@ -96,4 +96,25 @@ describe("arguments that Vertex streams by JSON path", () => {
     const open = decode(wire, begin, piece("x", true), piece("y", true), other, close);
     assert.deepEqual(callsOf(open), [["book", { a: "xy", b: 1 }]]);
   });
+
+  it("gives each of several open calls its own pieces, and none those of an unknown one", () => {
+    const call = (functionCall: object): string => candidate([{ functionCall }]);
+    const piece = (id: string, key: string, numberValue: number): string =>
+      call({ id, partialArgs: [{ jsonPath: `$.${key}`, numberValue }], willContinue: true });
+    const decoded = decode(
+      wire,
+      call({ id: "a", name: "keep", willContinue: true }),
+      call({ id: "b", name: "remove", willContinue: true }),
+      piece("a", "x", 1),
+      piece("b", "y", 2),
+      piece("c", "z", 3),
+      call({ id: "a" }),
+      call({ id: "b" }),
+      candidate([], { finishReason: "STOP" }),
+    );
+    assert.deepEqual(callsOf(decoded), [
+      ["keep", { x: 1 }],
+      ["remove", { y: 2 }],
+    ]);
+  });
 });
