@@ -83,7 +83,12 @@ export class OllamaDecoder implements Decoder {
       index: this.#calls++,
       name,
       // As the model wrote them: re-encoding would change long numbers.
-      arguments: typeof given === "string" ? given : ((given && textAt(text, [...within, "arguments"])) ?? "{}"),
+      arguments:
+        typeof given === "string"
+          ? given
+          : given === undefined
+            ? "{}"
+            : (textAt(text, [...within, "arguments"]) ?? JSON.stringify(given)),
       sealed: true,
     };
     if (asText(call.id) !== undefined) delta.id = String(call.id);

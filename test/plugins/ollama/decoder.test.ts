@@ -109,4 +109,11 @@ describe("the Ollama decoder", () => {
   it("calls a line that is no JSON a broken stream", () => {
     assert.equal(decode(wire, say({ content: "a" }), "oops\n", done).transcript.error?.code, "stream_error");
   });
+
+  it("never takes arguments that are no object for an empty one", () => {
+    for (const given of [0, 1, false, true, [], "", "x"]) {
+      const decoded = decode(wire, say({ tool_calls: [{ function: { name: "f", arguments: given } }] }), done);
+      assert.deepEqual(callsOf(decoded), [["f", given === "" ? {} : "tool_invalid_arguments"]]);
+    }
+  });
 });
