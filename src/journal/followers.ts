@@ -37,6 +37,7 @@ export class Followers implements CommitListener {
   readonly #remote = new Set<string>();
   readonly #wanted = new Set<string>();
   #reading = false;
+  #closed = false;
   #stopWatching: (() => void) | undefined;
   #stopTimer: (() => void) | undefined;
 
@@ -64,7 +65,8 @@ export class Followers implements CommitListener {
       signal: options.signal,
       left: (gone) => this.#remove(gone),
     });
-    if (!options.signal?.aborted) this.#add(follower);
+    if (this.#closed) follower.return();
+    else if (!options.signal?.aborted) this.#add(follower);
     return follower;
   }
 
@@ -98,7 +100,9 @@ export class Followers implements CommitListener {
     this.#look([ownership.run]);
   }
 
+  /** Ends all readers. Later ones end at once: the journal is closed next. */
   close(): void {
+    this.#closed = true;
     for (const followers of [...this.#byRun.values()]) for (const follower of [...followers]) follower.return();
   }
 
