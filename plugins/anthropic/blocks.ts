@@ -25,6 +25,8 @@ export class Blocks {
   readonly #quirks: Quirks;
   readonly #open = new Map<number, Block>();
   readonly #ids = new Map<string, Call>();
+  /** The index that the JSON of a block comes with. */
+  readonly #from = new WeakMap<Block, number | undefined>();
   /** The latest block that takes JSON, open or not, and the latest thinking block. */
   #json: Call | Server | undefined;
   #thinking: Thinking | undefined;
@@ -188,7 +190,10 @@ export class Blocks {
 
   #write(index: unknown, text: string, out: Delta[]): void {
     const block = this.#target(index);
-    if (block === undefined) {
+    const from = asIndex(index);
+    if (block !== undefined && !this.#from.has(block)) this.#from.set(block, from);
+    // Pieces with another index than the block's first one belong to a block that got lost.
+    if (block === undefined || this.#from.get(block) !== from) {
       this.#quirks.count("stray_json");
       this.stray = true;
       return;

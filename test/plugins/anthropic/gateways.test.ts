@@ -231,4 +231,22 @@ describe("Anthropic's wire as gateways bend it", () => {
       assert.include(of(decoded, "error")[0]?.error.message, "second message");
     }
   });
+
+  it("never gives a call the pieces of another whose start was lost, or that was closed too early", () => {
+    const use = (index: number, id: string, name: string) =>
+      event({ type: "content_block_start", index, content_block: { type: "tool_use", id, name, input: {} } });
+    const piece = (index: number, partial_json: string) =>
+      event({ type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } });
+    const close = (index: number) => event({ type: "content_block_stop", index });
+    const [a, b] = [use(0, "a", "keep"), use(1, "b", "remove")];
+    for (const pieces of [
+      [b, piece(1, '{"n":'), piece(0, '"x"}'), piece(1, '"y"}')],
+      [a, b, piece(0, '{"n":'), piece(1, '{"n":'), close(0), piece(0, '"x"}'), piece(1, '"y"}')],
+      [a, piece(1, '{"n":'), piece(0, '"x"}')],
+    ]) {
+      const decoded = decode(wire, begin, ...pieces, close(0), close(1), stop("tool_use"), end);
+      assert.isTrue(decoded.transcript.calls.every((call) => !call.sealed || call.text === '{"n":"y"}'));
+      assert.equal(of(decoded, "error").length, 1);
+    }
+  });
 });
