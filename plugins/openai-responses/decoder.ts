@@ -137,6 +137,9 @@ export class ResponsesDecoder implements Decoder {
 
   #added(event: Json, item: Json, out: Delta[]): void {
     const type = asText(item.type) ?? "";
+    if (type === "function_call" && this.#outputs.has(event.output_index, item)) {
+      return this.quirks.count("item_repeated");
+    }
     const output = this.#outputs.add(event.output_index, type, asText(item.id));
     if (type === "function_call") this.#calls.open(output, item, out);
     else if (type === "message") this.#begin(output, item, out);

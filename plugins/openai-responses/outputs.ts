@@ -53,6 +53,12 @@ export class Outputs {
     return output;
   }
 
+  /** Whether this call is the item at this index. */
+  has(index: unknown, { call_id, id }: Readonly<Record<string, unknown>>): boolean {
+    const known = this.#byIndex.get(index);
+    return known?.callId !== undefined && known.callId === call_id && known.itemId === asText(id);
+  }
+
   /** The item of a call, which was found by its index. Unless the item's id is the same, it may not be that of another call. */
   ofCall({ call_id, id }: Readonly<Record<string, unknown>>, found: Output | undefined): Output | undefined {
     const callId = asText(call_id);

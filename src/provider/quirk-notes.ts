@@ -32,7 +32,7 @@ export const quirkNotes: Readonly<Record<string, string>> = {
   item_not_announced: "A delta of an item that was not announced; announced by it.",
   item_not_finished: "An item was not finished before the response was; taken from its deltas.",
   item_not_streamed: "An item is in the final response but was not streamed; taken from there.",
-  item_repeated: "An item was finished a second time; ignored.",
+  item_repeated: "An item was sent a second time; ignored.",
   json_as_value: "A piece of JSON came as a value instead of a text; written out.",
   live_session: "Messages of a live session; read as such.",
   message_beside_delta: "A whole message beside a delta; the delta counts.",

@@ -69,6 +69,15 @@ describe("items of a response that servers write strangely", () => {
     assert.equal(decoded.deltas.filter((delta) => delta.type === "activity" && delta.keep).length, 1);
   });
 
+  it("that are announced twice are one call, also after it has ended", () => {
+    const [begun, ended] = [added(0, call("a", "remove", "")), finished(0, call("a", "remove", '{"n":1}'))];
+    for (const body of [begun + begun + ended, begun + ended + begun + ended]) {
+      const decoded = decode(created + body + completed());
+      assert.deepEqual(callsOf(decoded), [["remove", { n: 1 }]]);
+      assert.equal(decoded.transcript.done?.finish, "tool_calls");
+    }
+  });
+
   it("that have the same call id and other contents are all executed", () => {
     const custom = (at: number, input: string): string =>
       `"id":"ct_${at}","type":"custom_tool_call","call_id":"c","name":"sql","input":"${input}"`;
