@@ -11,8 +11,8 @@ export function toOutput(answer: object, redact: (text: string) => string): unkn
     block.type === "image" ? [{ mediaType: block.mimeType, data: block.data }] : [],
   );
   const lines = blocks.map(textOf).filter((line) => line !== undefined);
-  if (lines.length === 0) lines.push(JSON.stringify(result.structuredContent) ?? "");
-  const text = redact(lines.join("\n"));
+  const said = lines.join("\n");
+  const text = redact(said.trim() === "" ? (JSON.stringify(result.structuredContent) ?? said) : said);
   if (result.isError === true) throw new VenturiError("tool.call", "tool_failed", text || "the tool reported an error");
   const files = blocks.flatMap(fileOf);
   return images.length + files.length === 0 ? text : new RichOutput(text, images, files);

@@ -22,6 +22,7 @@ describe("an MCP result", () => {
 
   it("is its structured content only where there is no text", () => {
     expect(output({ content: [], structuredContent: { a: "s3cret" } })).to.equal('{"a":"[KEY]"}');
+    expect(output({ content: [text(""), text(" ")], structuredContent: { a: 1 } })).to.equal('{"a":1}');
     expect(output({ content: [text("said")], structuredContent: { a: 1 } })).to.equal("said");
   });
 
