@@ -45,7 +45,13 @@ export default definePlugin({
         values,
         redact,
       };
-      const own = toTools(vetted.admit(offered), offer);
+      const own = toTools(vetted.admit(offered), offer, (tool, name) =>
+        context.log.warn("a tool of an MCP server is left out: another one has its name", {
+          server: context.name,
+          tool,
+          name,
+        }),
+      );
       const use: ContextOffer["use"] = (call, work) => explained(offer, call, work);
       const more = contextTools({ options, prefix, use, redact });
       tools = [...own, ...more.filter(({ name }) => !own.some((each) => each.name === name))];

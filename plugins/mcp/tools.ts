@@ -51,12 +51,17 @@ export interface Offer {
 const noTimeout = 24 * 3_600_000;
 
 /** The server's tools as ours. Tools that only run as background tasks are left out. */
-export function toTools(remote: readonly RemoteTool[], offer: Offer): Tool[] {
+export function toTools(
+  remote: readonly RemoteTool[],
+  offer: Offer,
+  leftOut: (remote: string, name: string) => void = () => {},
+): Tool[] {
   const tools = new Map<string, Tool>();
   for (const tool of remote) {
     if (tool.execution?.taskSupport === "required") continue;
     const ours = toTool(tool, offer);
-    if (!tools.has(ours.name)) tools.set(ours.name, ours);
+    if (tools.has(ours.name)) leftOut(tool.name, ours.name);
+    else tools.set(ours.name, ours);
   }
   return [...tools.values()];
 }

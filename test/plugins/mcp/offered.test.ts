@@ -28,10 +28,13 @@ const offer = (options: object = {}, more: Partial<Offer> = {}): Offer => ({
 describe("an MCP server's tools as ours", () => {
   it("have names that models accept, once each, with the prefix", () => {
     const names = ["a.b c", "a_b_c", "ok-1", "x".repeat(80)];
+    const leftOut: string[] = [];
     const tools = toTools(
       names.map((name) => remote(name, { description: name })),
       offer(),
+      (tool, name) => leftOut.push(`${tool}: ${name}`),
     );
+    expect(leftOut).to.deep.equal(["a_b_c: remote_a_b_c"]);
     expect(tools.map(({ name }) => name)).to.deep.equal(["remote_a_b_c", "remote_ok-1", `remote_${"x".repeat(57)}`]);
     expect(tools[0]?.description, "the first of two").to.equal("a.b c");
   });
