@@ -136,9 +136,7 @@ const isVisible = ({ definition }: Schedule, { tenant, tenants, agents }: Caller
 async function* visible(scheduler: Scheduler, caller: Caller): AsyncGenerator<Schedule> {
   for (const schedule of (await scheduler.configured()).values()) if (isVisible(schedule, caller)) yield schedule;
   const of = caller.tenants === "all" ? undefined : { tenant: caller.tenant };
-  for await (const schedule of scheduler.made(of)) {
-    if (!schedule.definition.done && isVisible(schedule, caller)) yield schedule;
-  }
+  for await (const schedule of scheduler.made(of)) if (isVisible(schedule, caller)) yield schedule;
 }
 
 function viewOf({ source, definition, occurrences }: Schedule, state: ScheduleState | undefined, now: number) {

@@ -37,6 +37,8 @@ export class Scheduler {
   readonly states: ScheduleStates;
   readonly #deps: SchedulerDeps;
   readonly #watches = new Map<string, ScheduleWatch>();
+  /** Stored schedules that cannot be read, each warned of once. */
+  #leftOut: ReadonlySet<string> = new Set();
   #version = -1;
   #reloadedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -73,11 +75,10 @@ export class Scheduler {
     return found;
   }
 
-  /** Stored schedules that can be read, by this release with its cron library and its time zones. */
+  /** Stored schedules that are not over and can be read, by this release with its cron library and its time zones. */
   async *made(of?: { readonly tenant: string }): AsyncGenerator<Schedule> {
-    const leftOut = (key: string) => this.#deps.log.warn("a schedule cannot be read and is left out", { key });
-    for await (const definition of this.stored.all(of, leftOut)) {
-      const schedule = await watched("api", definition).catch(() => leftOut(idOf(definition)));
+    for await (const definition of this.stored.all(of)) {
+      const schedule = definition.done ? undefined : await readable(definition);
       if (schedule !== undefined) yield schedule;
     }
   }
@@ -136,23 +137,31 @@ export class Scheduler {
     if (version === this.#version && now - this.#readAt < readEvery) return;
     if (isFirst) for (const schedule of (await this.configured()).values()) this.#watch(schedule);
     const there = new Set<string>();
-    for await (const schedule of this.made()) {
-      const { definition } = schedule;
+    const leftOut = new Set<string>();
+    for await (const definition of this.stored.all(undefined, (key) => leftOut.add(key))) {
+      const id = idOf(definition);
       if (definition.done) await this.#forgetDone(definition);
-      else {
-        there.add(idOf(definition));
-        // A name may have been reused.
-        const known = this.#watches.get(idOf(definition));
-        if (known?.schedule.source === "config") continue;
-        if (known?.schedule.definition.createdAt === definition.createdAt) continue;
-        this.#watch(schedule);
-      }
+      else if (await this.#isWatched(definition)) there.add(id);
+      else leftOut.add(id);
     }
     for (const [id, watch] of this.#watches) {
       if (watch.schedule.source === "api" && !there.has(id)) this.#watches.delete(id);
     }
+    for (const key of leftOut)
+      if (!this.#leftOut.has(key)) this.#deps.log.warn("a schedule cannot be read and is left out", { key });
+    this.#leftOut = leftOut;
     this.#version = version;
     this.#readAt = now;
+  }
+
+  /** False if it cannot be read. Only one that is new is parsed. */
+  async #isWatched(definition: StoredSchedule): Promise<boolean> {
+    const known = this.#watches.get(idOf(definition))?.schedule;
+    // A name may have been reused.
+    if (known?.source === "config" || known?.definition.createdAt === definition.createdAt) return true;
+    const schedule = await readable(definition);
+    if (schedule !== undefined) this.#watch(schedule);
+    return schedule !== undefined;
   }
 
   async #forgetDone({ tenant, name, origin }: StoredSchedule): Promise<void> {
@@ -165,6 +174,9 @@ export class Scheduler {
     this.#watches.set(idOf(schedule.definition), new ScheduleWatch(schedule, { runs, states: this.states }));
   }
 }
+
+const readable = (definition: StoredSchedule): Promise<Schedule | undefined> =>
+  watched("api", definition).catch(() => undefined);
 
 /** Round-robin over tenants, so that a tenant with a thousand due schedules delays nobody by more than one. */
 function byTurns(due: readonly ScheduleWatch[]): ScheduleWatch[] {
