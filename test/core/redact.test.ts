@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { redactor } from "../../src/core/values/redact.ts";
+import { headerSecrets, redactor } from "../../src/core/values/redact.ts";
 
 describe("redactor", () => {
   it("replaces each secret by its name, a longer one before one that is part of it", () => {
@@ -11,6 +11,12 @@ describe("redactor", () => {
     const redact = redactor({ KEY: "summer24", TOKEN: "sk-0123456789abcdef" });
     expect(redact("midsummer24 summer24-ish (summer24)")).to.equal("midsummer24 summer24-ish ([KEY])");
     expect(redact("xsk-0123456789abcdefx")).to.equal("x[TOKEN]x");
+  });
+
+  it("masks a header's credential with and without its scheme, and of a header of several words only the whole", () => {
+    const redact = redactor(headerSecrets({ authorization: "Bearer sk-0123456789", "x-title": "Acme Support Desk" }));
+    expect(redact("Bearer sk-0123456789, sk-0123456789")).to.equal("[authorization], [authorization value]");
+    expect(redact("Acme Support Desk, ask the Support Desk")).to.equal("[x-title], ask the Support Desk");
   });
 
   it("leaves values alone that are too short to be secrets", () => {

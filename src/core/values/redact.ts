@@ -26,13 +26,17 @@ export function spellings(secret: string): string[] {
 
 const harmlessHeader = /^(?:accept|content-type|user-agent|accept-language)$/i;
 
-/** Headers whose values a server may echo but nobody else may read: `Bearer abc`, and `abc` alone. */
+/**
+ * Headers whose values a server may echo but nobody else may read: `Bearer abc`, and `abc` alone. A value of more words, such as an
+ * application's title, is no credential after a scheme; its last words may be in any text.
+ */
 export function headerSecrets(headers: Readonly<Record<string, string>>): Record<string, string> {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeader.test(name));
-  return Object.fromEntries([
-    ...secret,
-    ...secret.map(([name, value]) => [`${name} value`, value.replace(/^\w+\s+/, "")]),
-  ]);
+  const alone = secret.flatMap(([name, value]) => {
+    const [, credential] = /^\w+\s+(\S+)$/.exec(value.trim()) ?? [];
+    return credential === undefined ? [] : [[`${name} value`, credential]];
+  });
+  return Object.fromEntries([...secret, ...alone]);
 }
 
 function patternOf(value: string): RegExp {
