@@ -9,7 +9,6 @@ import { indexOnce } from "./recordings/reindex.ts";
 import type { Revisions } from "./revisions/revisions.ts";
 import { startRetention } from "./runs/retention.ts";
 import type { HostRuns } from "./runs/runs.ts";
-import { Sweep } from "./runs/sweep.ts";
 import { Shadows } from "./shadow/shadows.ts";
 import type { EventLoopMonitor } from "./system/event-loop.ts";
 
@@ -44,9 +43,7 @@ export function startBeside({ config, shadows }: Beside, deps: Opened, undo: Und
   const { retention } = config.journal;
   undo.push(startRetention({ journal, retention, clock, log }));
   if (retention?.age !== undefined || retention?.count !== undefined) return; // Each of its prunes finishes removals, too.
-  const sweep = new Sweep({ journal, clock, log });
-  sweep.begin();
-  undo.push(() => sweep.stop());
+  opened.finishRemovals();
 }
 
 /** Starts sampling when somebody inspects the service. */

@@ -270,6 +270,11 @@ export class HostRuns implements Runs {
     this.#sweep.later();
   }
 
+  /** Finishes what an earlier process did not come to remove. */
+  finishRemovals(): void {
+    this.#sweep.begin();
+  }
+
   tokenRate(run: string): (() => Promise<RateState | undefined>) | undefined {
     const { journal, clock, revisions } = this.#deps;
     const { budgets } = revisions.current;

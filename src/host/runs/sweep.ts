@@ -44,6 +44,7 @@ export class Sweep {
   }
 
   #plan(now: number, at: number): void {
+    if (this.#stopping.signal.aborted) return; // A run's removal may end after it: no timer may keep the process then.
     this.#cancel = this.#deps.clock.after(at - now, () => {
       this.#cancel = undefined;
       this.#sweeping = this.#sweep(at);
@@ -57,6 +58,6 @@ export class Sweep {
       log.warn("content of removed runs could not be swept", { error: messageOf(thrown) }),
     );
     // Runs were removed while this one was planned: their content may have been too young.
-    if (!signal.aborted && this.#cancel === undefined && this.#until > at) this.#plan(clock.monotonic(), this.#until);
+    if (this.#cancel === undefined && this.#until > at) this.#plan(clock.monotonic(), this.#until);
   }
 }

@@ -209,6 +209,8 @@ describe("content of removed runs", () => {
     const stopped = sweep(async () => 0);
     stopped.sweep.later();
     await stopped.sweep.stop();
+    stopped.sweep.later();
+    expect(stopped.clock.pending).to.equal(0);
     await stopped.clock.advance(2 * hour);
     expect(stopped.asked).to.deep.equal([]);
     const broken = sweep(() => Promise.reject(new Error("away")));
