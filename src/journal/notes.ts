@@ -1,6 +1,7 @@
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
 import type { Journal, PruneOptions } from "../core/journal/journal.ts";
 import { type KeyValue, type KeyValues, mostListed } from "../core/journal/key-values.ts";
+import { pruneInSteps } from "../core/journal/prune-steps.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Feedback } from "../core/run/feedback.ts";
 import type { RunRow } from "../core/run/run-row.ts";
@@ -89,7 +90,7 @@ export async function pruneRuns(journal: Journal, options: PruneOptions, clock: 
     await forget(keyValues, keys, journal);
     for (const run of runs ?? []) await forgetResponses(keyValues, run);
     // A sweep also finds notes that a crash between the two deletions left behind.
-    if (isSweep) await forgetRemoved(journal, "", options.signal);
+    if (isSweep) await forgetRemoved(journal, "", options);
     else if (removed > keys.length && keep !== undefined) await forgetRemoved(journal);
     else if (removed > keys.length)
       await forgetRemoved(journal, olderThan === undefined ? "" : keyBefore(clock.now() - olderThan + clockSkew));
@@ -101,11 +102,14 @@ export async function pruneRuns(journal: Journal, options: PruneOptions, clock: 
 }
 
 /** Starts at the cutoff: a run that ended before it was also created before it. */
-async function forgetRemoved(journal: Journal, after = "", signal?: AbortSignal): Promise<void> {
-  for await (const { key } of eachNotes(journal, after)) {
-    if (signal?.aborted) return;
-    await forget(valuesOf(journal), [key], journal);
-  }
+async function forgetRemoved(journal: Journal, after = "", pace: PruneOptions = {}): Promise<void> {
+  const notes = eachNotes(journal, after);
+  await pruneInSteps(pace, async () => {
+    const { value, done } = await notes.next();
+    if (done) return 0;
+    await forget(valuesOf(journal), [value.key], journal);
+    return 1;
+  });
 }
 
 /** Tolerated clock difference between this machine and the engine, ms. */
