@@ -205,12 +205,17 @@ describe("content of removed runs", () => {
     expect([asked.length, clock.pending]).to.deep.equal([2, 0]);
   });
 
+  it("leaves no timer when its run's removal ends after the service has stopped", async () => {
+    const { clock, sweep: swept } = sweep(async () => 0);
+    await swept.stop();
+    swept.later();
+    expect(clock.pending).to.equal(0);
+  });
+
   it("stays when the service stops, or the journal cannot sweep", async () => {
     const stopped = sweep(async () => 0);
     stopped.sweep.later();
     await stopped.sweep.stop();
-    stopped.sweep.later();
-    expect(stopped.clock.pending).to.equal(0);
     await stopped.clock.advance(2 * hour);
     expect(stopped.asked).to.deep.equal([]);
     const broken = sweep(() => Promise.reject(new Error("away")));
