@@ -111,10 +111,10 @@ export function profileOf(decisions: Decisions): Profile {
   const schedule = decisions.chance(0.12) ? decisions.pick(["queue", "skip", "cancel"] as const) : "none";
   const session = decisions.chance(0.3);
   const forks = share(0.3);
-  const [slow, lost, late] = [share(0.3), share(0.4), share(0.3)];
+  const hurried = decisions.chance(0.08);
+  const [slow, lost, late] = [hurried ? 0.1 : share(0.3), share(0.4), share(0.3)];
   // Somebody elsewhere answers a question of which its process does not know yet that it is stored.
   const isUnsure = slow + lost + late > 0;
-  const hurried = isUnsure && decisions.chance(0.15);
   const reloads = decisions.chance(0.15);
   const wire = decisions.chance(0.15) ? decisions.pick(wireNames) : undefined;
   // Of two processes that come and go, one knows a schedule from a later time than the other.
