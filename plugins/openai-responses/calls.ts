@@ -50,6 +50,7 @@ export class Calls {
     const id = asText(item.call_id) ?? asText(item.id);
     output.callId = asText(item.call_id);
     const name = asText(item.name);
+    output.name = name;
     const namespace = asText(item.namespace);
     if (id !== undefined) this.#ids.add(id);
     out.push({
@@ -90,6 +91,7 @@ export class Calls {
   /** The item that ends a function call. */
   complete(output: Output, { item, source }: Item, out: Delta[]): void {
     const index = output.call ?? this.open(output, item, out);
+    output.ended = true;
     const fields = fieldsOfCall(output, item);
     if (fields !== undefined) tellFields("openai-responses", { call: asText(item.call_id) ?? "", item: fields }, out);
     if (item.status === "incomplete") return;
@@ -98,6 +100,7 @@ export class Calls {
     const name = asText(item.name);
     const id = asText(item.call_id);
     output.callId ??= id;
+    output.name ??= name;
     const known = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
     out.push({ type: "tool_call", index, ...known, sealed: true });
   }

@@ -157,7 +157,8 @@ export class ResponsesDecoder implements Decoder {
     const type = asText(item.type) ?? "";
     const itemId = asText(item.id);
     let output = this.#outputs.find(event.output_index, itemId);
-    if (type === "function_call") output = this.#outputs.ofCall(item, output);
+    if (type === "function_call")
+      output = this.#outputs.ofCall(item, output, output === undefined || output.ended ? [] : [output]);
     if (output === undefined || (output.done && output.type !== type)) {
       this.quirks.count("item_not_announced");
       output = this.#outputs.add(event.output_index, type, itemId);
@@ -241,13 +242,15 @@ export class ResponsesDecoder implements Decoder {
   /** The final response has whatever was never streamed, unless it is empty, as with some backends. */
   #fillIn(response: Json, place: JsonPlace, out: Delta[]): void {
     const streamed = this.#outputs.all.length;
+    const others = new Set(this.#outputs.all);
     const text = this.#source;
     for (const [index, item] of asList(response.output).map(asRecord).entries()) {
       const type = asText(item.type) ?? "";
       const whole = { item, source: { text, place: [...place, "output", index] } };
       const there = this.#outputs.all[index];
-      const output = type === "function_call" ? this.#outputs.ofCall(item, there) : there;
+      const output = type === "function_call" ? this.#outputs.ofCall(item, there, others) : there;
       if (output !== undefined && output.position < streamed && output.type === type) {
+        others.delete(output);
         if (output.done) continue;
         this.quirks.count("item_not_finished");
         this.#complete(output, whole, out);

@@ -8,9 +8,11 @@ export interface Output {
   readonly type: string;
   readonly itemId: string | undefined;
   done: boolean;
-  /** Index and id of the tool call, for a function call. */
+  /** Index, id and name of the tool call, for a function call, and whether the item that ends it has come. */
   call: number | undefined;
   callId: string | undefined;
+  name: string | undefined;
+  ended: boolean;
   /** The call's arguments so far. */
   arguments: string;
   /** Text emitted so far, by kind and part: `text 0`, `refusal 0`, `summary 1`. */
@@ -40,6 +42,8 @@ export class Outputs {
       done: false,
       call: undefined,
       callId: undefined,
+      name: undefined,
+      ended: false,
       arguments: "",
       given: new Map(),
       annotations: 0,
@@ -59,13 +63,23 @@ export class Outputs {
     return known?.callId !== undefined && known.callId === call_id && known.itemId === asText(id);
   }
 
-  /** The item of a call, which was found by its index. Unless the item's id is the same, it may not be that of another call. */
-  ofCall({ call_id, id }: Readonly<Record<string, unknown>>, found: Output | undefined): Output | undefined {
-    const callId = asText(call_id);
-    const isSame = found?.callId === callId || (found?.itemId !== undefined && found.itemId === id);
+  /**
+   * The item of a call, if it is known. `found` has its index, and is that of another call if both ids differ; but vLLM invents new ids for
+   * the end of a call and for the final response, so one of `others` with the same name and arguments, or without any yet, is meant then.
+   */
+  ofCall(
+    item: Readonly<Record<string, unknown>>,
+    found: Output | undefined,
+    others: Iterable<Output>,
+  ): Output | undefined {
+    const callId = asText(item.call_id);
+    const isSame = found?.callId === callId || (found?.itemId !== undefined && found.itemId === item.id);
     if (callId === undefined || isSame) return found;
     const known = this.all.find((output) => output.callId === callId);
-    return known ?? (found?.callId === undefined ? found : undefined);
+    if (known !== undefined) return known;
+    const alike = [...others].filter(({ call, name }) => call !== undefined && name === item.name);
+    const same = alike.find((other) => other.arguments === item.arguments) ?? alike.find((other) => !other.arguments);
+    return same ?? (found?.callId === undefined ? found : undefined);
   }
 
   find(index: unknown, itemId: string | undefined): Output | undefined {

@@ -1,7 +1,18 @@
 import { assert } from "chai";
 import { ResponsesDecoder } from "../../../plugins/openai-responses/decoder.ts";
 import { bytesOf, callsOf, comparable, decode as decodeWith } from "../../provider/decoding.ts";
-import { added, call, completed, created, event, finished, message, textDelta } from "./streams.ts";
+import {
+  added,
+  argumentsDelta,
+  argumentsDone,
+  call,
+  completed,
+  created,
+  event,
+  finished,
+  message,
+  textDelta,
+} from "./streams.ts";
 
 const wire = { framing: "sse", decoder: () => new ResponsesDecoder() } as const;
 
@@ -50,6 +61,27 @@ describe("items of a response that servers write strangely", () => {
       ["remove", { n: 2 }],
     ]);
     assert.equal(lacking.deltas.at(-1)?.type, "error");
+  });
+
+  it("are one call although its ids are new when it ends and in the final response, as with vLLM", () => {
+    const args = '{"n":1}';
+    const announced = added(1, call("a", "pay", "", "fc_a")) + argumentsDelta(1, args, "fc_a");
+    const end = finished(1, bare("b", "pay", args));
+    const thought = '{"id":"rs_2","type":"reasoning","summary":[]}';
+    const final = `{${call("c", "pay", args, "fc_c")}}`;
+    const begun = created + added(0, '"id":"rs_1","type":"reasoning","summary":[]');
+    for (const body of [
+      announced + end + completed(),
+      announced + argumentsDone(1, args, "fc_a") + end + completed(`[${thought},${final}]`),
+      announced + argumentsDone(1, args, "fc_a") + completed(`[${thought},${final}]`),
+      announced + end + completed(`[${final}]`),
+      announced + end + completed(`[${thought},${thought},${final}]`),
+      added(1, call("a", "pay", "", "fc_a")) + end + completed(`[${thought},${final}]`),
+    ]) {
+      assert.deepEqual(callsOf(decode(begun + body)), [["pay", { n: 1 }]], body);
+    }
+    const again = `{${call("d", "pay", args, "fc_d")}}`;
+    assert.lengthOf(callsOf(decode(begun + announced + end + completed(`[${thought},${final},${again}]`))), 2);
   });
 
   it("that are sent twice are executed and kept once", () => {
