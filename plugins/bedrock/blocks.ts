@@ -110,9 +110,8 @@ export class Blocks {
     const call = asRecord(block.toolUse);
     if (block.toolUse !== undefined && !isServed(call)) {
       this.#beginCall(-1, call, out);
-      if (Object.keys(asRecord(call.input)).length > 0) {
-        this.#write(-1, textAt(text, [...place, "toolUse", "input"]), out);
-      }
+      const input = textAt(text, [...place, "toolUse", "input"]);
+      if (!isNothing(call.input)) this.#write(-1, input, out);
       return this.stop(-1, out);
     }
     if (block.reasoningContent !== undefined) {
@@ -209,3 +208,7 @@ const kindOf = (name: string): "server_tool" | "part" =>
 
 /** A call that Bedrock executes itself, such as Nova's web grounding. */
 const isServed = (call: Wire): boolean => call.type === "server_tool_use";
+
+/** No input, or an empty object; a text or a list is one that the tool cannot take. */
+const isNothing = (input: unknown): boolean =>
+  !Array.isArray(input) && typeof (input ?? {}) === "object" && Object.keys(asRecord(input)).length === 0;

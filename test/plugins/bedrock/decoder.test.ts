@@ -165,6 +165,19 @@ describe("Bedrock's Converse stream", () => {
     }
   });
 
+  it("never takes input that is no object for none", () => {
+    for (const [input, ran] of [
+      [null, {}],
+      [[], "tool_invalid_arguments"],
+      ["x", "tool_invalid_arguments"],
+      [0, "tool_invalid_arguments"],
+    ] as const) {
+      const content = [{ toolUse: { toolUseId: "t", name: "now", input } }];
+      const whole = message("", { output: { message: { role: "assistant", content } }, stopReason: "tool_use" });
+      assert.deepEqual(callsOf(decode(wire, whole)), [["now", ran]], JSON.stringify(input));
+    }
+  });
+
   it("counts a call once whose start is sent twice, and fails when the whole answer begins again", () => {
     const input = delta(0, { toolUse: { input: '{"n":1}' } });
     const twice = [callStart(0, "t", "pay"), callStart(0, "t", "pay"), input, blockStop(0), stop("tool_use"), figures];
