@@ -65,6 +65,7 @@ export class MessageProjection {
       case "round.started":
         this.#vendor.add(event);
         this.#sentBefore = this.#sent.size;
+        this.#part = undefined; // Counted anew in each round.
         return "";
       case "round.retracted":
         if (this.#sent.size > this.#sentBefore) throw callRetracted();

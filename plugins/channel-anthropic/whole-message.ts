@@ -29,6 +29,7 @@ export class MessageBlocks {
         // Copied, because the round's text may be added to the last block.
         this.#before = { blocks: this.#blocks.map((block) => ({ ...block })), refusal: this.#refusal };
         this.#textRound = this.#paragraphs.round;
+        this.#part = undefined; // Counted anew in each round.
         return;
       case "round.retracted":
         this.#blocks = [...this.#before.blocks];

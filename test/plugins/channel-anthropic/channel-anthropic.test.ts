@@ -2,18 +2,35 @@ import Anthropic from "@anthropic-ai/sdk";
 import { expect } from "chai";
 import channelAnthropic from "../../../plugins/channel-anthropic/index.ts";
 import type { RunRequest } from "../../../src/core/run/run-request.ts";
+import type { Script } from "../../../src/testing/scripted-run.ts";
 import { keyOf, serve, type TestService } from "../../service.ts";
 import { scripts } from "../channel-scripts.ts";
 
 /** A block of a client of this wire, without further fields. */
 const ofThisWire = { wire: "anthropic-messages", fields: {} };
 
+/** Thinks in two rounds, with a tool of the agent's between them. */
+const thinking: Script = async ({ emit }) => {
+  for (const [round, text] of [
+    [1, "First."],
+    [2, "Then."],
+  ] as const) {
+    emit(
+      { type: "round.started", round, model: "test/model", attempt: 1 },
+      { type: "reasoning.delta", round, text, part: 0 },
+      { type: "reasoning.delta", round, text: "", part: 0, signature: `s${round}` },
+      { type: "round.finished", round, finish: round === 1 ? "tool_calls" : "stop", usage: {} },
+    );
+  }
+  return undefined;
+};
+
 describe("channel-anthropic with the official client", () => {
   let service: TestService;
   let client: Anthropic;
   before(async () => {
     service = await serve({
-      scripts,
+      scripts: { ...scripts, thinking },
       channels: [{ plugin: channelAnthropic }],
       settings: { auth: { keys: [keyOf("test", "sk-ant")] } },
     });
@@ -48,6 +65,15 @@ describe("channel-anthropic with the official client", () => {
     expect(said).to.equal("Let me look. \n\nIt is noon.");
     expect(message.content.map((block) => block.type)).to.deep.equal(["thinking", "text"]);
     expect(message.usage).to.include({ input_tokens: 6, output_tokens: 7, cache_read_input_tokens: 4 });
+  });
+
+  it("keeps the signed thinking of each round in a block of its own", async () => {
+    const content = [
+      { type: "thinking", thinking: "First.", signature: "s1" },
+      { type: "thinking", thinking: "Then.", signature: "s2" },
+    ];
+    expect((await client.messages.create(ask("thinking"))).content).to.deep.equal(content);
+    expect((await client.messages.stream(ask("thinking")).finalMessage()).content).to.deep.equal(content);
   });
 
   for (const streamed of [true, false]) {
@@ -121,6 +147,6 @@ describe("channel-anthropic with the official client", () => {
   it("lists the agents as models", async () => {
     const models: string[] = [];
     for await (const model of client.models.list()) models.push(model.id);
-    expect(models).to.deep.equal(Object.keys(scripts));
+    expect(models).to.deep.equal(Object.keys({ ...scripts, thinking }));
   });
 });
