@@ -54,8 +54,9 @@ export function runInput(agent: AgentInfo, given: unknown): { input: RunInput; s
     else variables[name] = value;
   }
   const { input, session } = ours;
-  if (input !== undefined && typeof input !== "string") throw invalid("input: expected a string");
-  if (input === undefined && takesOnlyText(agent)) throw invalid("input is missing");
+  // Models send null for what they leave out.
+  if (input != null && typeof input !== "string") throw invalid("input: expected a string");
+  if (input == null && takesOnlyText(agent)) throw invalid("input is missing");
   if (session != null && (typeof session !== "string" || session.length > 256))
     throw invalid("session: expected a string of at most 256 characters");
   const text = input ?? JSON.stringify(variables);

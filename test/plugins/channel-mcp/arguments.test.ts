@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { runInput } from "../../../plugins/channel-mcp/agents.ts";
 import type { Service } from "../../../src/host/service.ts";
 import { serviceOf } from "../channel-time/world.ts";
 
@@ -29,6 +30,7 @@ describe("arguments of a call to an agent over MCP", () => {
     const wrong: [unknown, string][] = [
       [{}, "input is missing"],
       [undefined, "input is missing"],
+      [{ input: null }, "input is missing"],
       [{ input: 5 }, "input: expected a string"],
       [{ input: { text: "hello" } }, "input: expected a string"],
       [{ input: "hello", session: 5 }, session],
@@ -38,5 +40,11 @@ describe("arguments of a call to an agent over MCP", () => {
     const listed = (await (await fetch(`${service.url}/v1/runs`)).json()) as { runs: unknown[] };
     expect(listed.runs).to.deep.equal([]);
     expect((await call({ input: "hello", session: "s".repeat(256) })).isError).to.equal(false);
+  });
+
+  it("that are null are as if left out, for an agent with inputs of its own", () => {
+    const agent = { name: "payer", inputs: { properties: { amount: { type: "number" } } } };
+    const input = { text: '{"amount":1}', variables: { amount: 1 } };
+    expect(runInput(agent as never, { amount: 1, input: null, session: null })).to.deep.equal({ input });
   });
 });
