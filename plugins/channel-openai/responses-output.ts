@@ -10,7 +10,7 @@ export interface OutputOptions {
 
 /** The items of a response in order, and their frames. */
 export class ResponseOutput {
-  /** By output index, including everything needed to continue from them. An index is never used twice. */
+  /** By output index, including everything needed to continue from them. An index that was shown is never used again. */
   readonly items: Item[] = [];
   readonly #options: OutputOptions;
   #sequence = 0;
@@ -34,8 +34,10 @@ export class ResponseOutput {
     this.items.push(vacant);
   }
 
-  /** Removes the items from this index on. A client has seen them, so their indexes stay taken. */
+  /** Removes the items from this index on. The indexes that a client has seen stay taken; a gap after them would confuse its SDK. */
   retract(from: number): void {
+    const seen = this.items.findLastIndex((item) => item !== vacant) + 1;
+    this.items.length = Math.max(from, seen);
     this.items.fill(vacant, from);
   }
 

@@ -50,6 +50,11 @@ const twice =
     await aborted;
     return undefined;
   };
+/** The call is the last thing that was begun. */
+const unseen: Script = async ({ emit }) => {
+  emit(started(1), ...cut.slice(0, 3), retracted, started(2), text("It rains."));
+  return undefined;
+};
 /** The second round is retracted once. */
 const rounds: Script = async ({ emit }) => {
   const second = (attempt: number): EventBody => ({ ...started(attempt), round: 2 }) as EventBody;
@@ -76,7 +81,15 @@ describe("a call that was cut, as clients see it", () => {
   let openai: OpenAI;
   before(async () => {
     service = await serve({
-      scripts: { retracting, said, rounds, limited, "cut-twice": twice(false), "whole-twice": twice(true) },
+      scripts: {
+        retracting,
+        said,
+        rounds,
+        limited,
+        "cut-unseen": unseen,
+        "cut-twice": twice(false),
+        "whole-twice": twice(true),
+      },
       channels: [{ plugin: channelAnthropic }, { plugin: channelOpenai }, { plugin: channelAiSdk }],
     });
     anthropic = new Anthropic({ apiKey: "none", baseURL: `${service.url}/anthropic`, maxRetries: 0 });
@@ -161,6 +174,14 @@ describe("a call that was cut, as clients see it", () => {
     const streamed = await openai.responses.stream({ ...response("cut-twice") }).finalResponse();
     const whole = await openai.responses.create(response("cut-twice"));
     expect([streamed.output_text, whole.output_text]).to.deep.equal(["It rains.", "It rains."]);
+  });
+
+  it("takes no place in a Responses stream that the client did not see", async () => {
+    const indexes: number[] = [];
+    const tools = [{ type: "custom" as const, name: "weather" }];
+    const stream = await openai.responses.create({ model: "cut-unseen", input: "hi", tools, stream: true });
+    for await (const event of stream) if (event.type === "response.output_item.added") indexes.push(event.output_index);
+    expect(indexes).to.deep.equal([0, 1]);
   });
 
   it("fails a Responses stream once the call was whole, and the run is cancelled", async () => {
