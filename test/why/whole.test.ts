@@ -109,13 +109,14 @@ describe("why, asked of a service", function () {
     const text = Array.from({ length: 50 }, () => "w".repeat(48_000)).join(" ");
     for await (const { metadata, content } of new NamedAgent("wordy", service.host.runs).streamExecute(text)) {
       run = metadata.run;
-      if (content !== undefined && ++chunks === 1) await new Promise((resolve) => setTimeout(resolve, 1_800));
+      // Longer than a busy machine may keep the process waiting meanwhile.
+      if (content !== undefined && ++chunks === 1) await new Promise((resolve) => setTimeout(resolve, 5_000));
     }
     const why = await whyOf(run);
     expect(why.cause, why.summary).to.equal("slow_client");
     expect(why.summary).to.match(/the run waited for its reader \(library\)/);
     const trace = await venturi(["trace", run, "--url", service.url, "--config", configFile]);
-    expect(trace.out).to.match(/deliver library \(stalled 1[.,]?\d+ /);
+    expect(trace.out).to.match(/deliver library \(stalled \d[.,]?\d+ /);
   });
 
   it("names a worker that was killed: taken_over, which the log has too", async () => {
