@@ -42,8 +42,8 @@ export function startBeside({ config, shadows }: Beside, deps: Opened, undo: Und
   undo.push(indexOnce({ journal, clock, log, priceOf: (name) => revisions.current.priceOf(name) }));
   const { retention } = config.journal;
   undo.push(startRetention({ journal, retention, clock, log }));
-  if (retention?.age !== undefined || retention?.count !== undefined) return; // Each of its prunes finishes removals, too.
-  opened.finishRemovals();
+  const isPruned = retention?.age !== undefined || retention?.count !== undefined; // Each prune finishes removals, too.
+  if (shadows && !isPruned) opened.finishRemovals(); // A command for one run leaves that to the service.
 }
 
 /** Starts sampling when somebody inspects the service. */
