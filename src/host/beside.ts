@@ -43,7 +43,7 @@ export function startBeside({ config, shadows }: Beside, deps: Opened, undo: Und
   const { retention } = config.journal;
   undo.push(startRetention({ journal, retention, clock, log }));
   const isPruned = retention?.age !== undefined || retention?.count !== undefined; // Each prune finishes removals, too.
-  if (shadows && !isPruned) opened.finishRemovals(); // A command for one run leaves that to the service.
+  if (shadows && !isPruned) opened.sweep.begin(); // A command for one run leaves that to the service.
 }
 
 /** Starts sampling when somebody inspects the service. */

@@ -84,7 +84,7 @@ export class HostRuns implements Runs {
   readonly #signals: SignalSender;
   readonly #frames: AgentFrames;
   readonly #begin: BeginRuns;
-  readonly #sweep: Sweep;
+  readonly sweep: Sweep;
 
   constructor(
     @inject(Config) config: Config,
@@ -115,7 +115,7 @@ export class HostRuns implements Runs {
     this.#executor = new Executor({ ...deps, memory, writes, concurrency: limits.activeRuns, body: limits.body });
     const begin = { journal, revisions, clock, chance, config, content, memory };
     this.#begin = new BeginRuns({ ...begin, executor: this.#executor, frames: this.#frames });
-    this.#sweep = new Sweep({ journal, clock, log });
+    this.sweep = new Sweep({ journal, clock, log });
     this.#signals = new SignalSender({
       journal,
       log,
@@ -267,12 +267,7 @@ export class HostRuns implements Runs {
     await pruneRuns(this.#deps.journal, { runs: [run] }, this.#deps.clock);
     if (session !== undefined) this.#sessions.forget(tenant, session);
     this.#deps.telemetry.forget(run);
-    this.#sweep.later();
-  }
-
-  /** Finishes what an earlier process did not come to remove. */
-  finishRemovals(): void {
-    this.#sweep.begin();
+    this.sweep.later();
   }
 
   tokenRate(run: string): (() => Promise<RateState | undefined>) | undefined {
@@ -299,6 +294,6 @@ export class HostRuns implements Runs {
 
   async close(): Promise<void> {
     this.#begin.stop();
-    await Promise.all([this.#sweep.stop(), this.#executor.close()]);
+    await Promise.all([this.sweep.stop(), this.#executor.close()]);
   }
 }
