@@ -33,6 +33,7 @@ const sumOf = (usage: Usage | undefined): number => (usage?.inputTokens ?? 0) + 
 export class Spending {
   readonly #engine: Engine;
   readonly #open = new Set<string>();
+  readonly #accounts = new Set<string>();
   #tokens = 0;
   /** Of one event: the estimate of a request that was given up is larger than what a model says. */
   #most = used.inputTokens + used.outputTokens;
@@ -55,7 +56,8 @@ export class Spending {
   }
 
   /** What a refusal counts as set aside is held by somebody else. */
-  reserved({ ownership: { run } }: Reservation, answer: Reserved): void {
+  reserved({ ownership: { run }, holds }: Reservation, answer: Reserved): void {
+    for (const { account } of holds) this.#accounts.add(account);
     if (answer.kind !== "over") return;
     this.#engine.coverage.count("refused by a budget");
     const held = answer.over.reduce((sum, over) => sum + over.held.tokens, 0);
@@ -65,9 +67,17 @@ export class Spending {
 
   /** At the end. */
   async check(): Promise<void> {
+    await this.#checkHeld();
     const [row] = (await this.#engine.inner.usage?.({ by: [] })) ?? [];
     const summed = (row?.inputTokens ?? 0) + (row?.outputTokens ?? 0);
     if (summed !== this.#tokens)
       this.#engine.world.violated(`${summed} tokens are summed, and the events say ${this.#tokens}`);
+  }
+
+  /** A run of a schedule may still be under way, with what it has set aside. */
+  async #checkHeld(): Promise<void> {
+    if (this.#engine.hasOpen("")) return;
+    for (const { account, held } of (await this.#engine.inner.balances?.([...this.#accounts])) ?? [])
+      if (held.tokens > 0) this.#engine.world.violated(`${held.tokens} tokens of ${account} stay set aside for nobody`);
   }
 }

@@ -259,11 +259,6 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     from: "if (over.length > 0)",
     to: "if (false)",
   },
-  "what a dead owner set aside is kept when the run ends at once": {
-    file: "src/journal/worker.js",
-    from: "if (claim.ownership.epoch > 1)\n            billing.useAccounts();",
-    to: "",
-  },
   "what a generation set aside is kept after its end": {
     file: "plugins/memory/accounts.js",
     from: "if (release)",
