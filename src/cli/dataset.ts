@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import { importCases } from "../evals/dataset/import.ts";
@@ -7,7 +7,7 @@ import { addToDataset } from "../host/recordings/add-to-dataset.ts";
 import { withRecordings } from "../host/with-recordings.ts";
 import { example, recordedOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
-import { unreadable } from "./system-error.ts";
+import { readText } from "./system-error.ts";
 
 interface Options {
   readonly to: string;
@@ -47,18 +47,10 @@ export function configure(command: Command): void {
     .addHelpText("after", example("venturi dataset import promptfooconfig.yaml --to cases.jsonl --agent assistant"))
     .action((file: string, { to, agent }: { to: string; agent: string }) => {
       if (existsSync(to)) throw new VenturiError(op, "conflict", `${to} is there already`);
-      const { items, leftOut } = importCases(file, textOf(file));
+      const { items, leftOut } = importCases(file, readText(op, file));
       const lines = [{ venturi: "dataset", agent }, ...items].map((line) => `${JSON.stringify(line)}\n`).join("");
       readDataset(to, lines); // Refuses to write what could not be read back.
       writeFileSync(to, lines);
       show(process.stderr, ...leftOut.map((each) => `left out: ${each}\n`), `${items.length} cases are in ${to}\n`);
     });
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    throw unreadable(op, file, cause);
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
@@ -19,7 +19,7 @@ import { withRecordings } from "../host/with-recordings.ts";
 import { evalFolder, openBench, readRunSet, writeRunSet } from "./eval-bench.ts";
 import { example, recordedOptionsOf } from "./globals.ts";
 import { drawn, show, showJson } from "./screen.ts";
-import { unreadable } from "./system-error.ts";
+import { readText } from "./system-error.ts";
 
 interface Options {
   readonly agent?: string;
@@ -59,7 +59,7 @@ export function configure(command: Command): void {
       const repeat = count("--repeat", options.repeat, 100);
       const concurrency = count("--concurrency", options.concurrency, 100);
       const budget = options.budget === undefined ? undefined : dollarsOf(options.budget);
-      const set = readDataset(file, textOf(file));
+      const set = readDataset(file, readText(op, file));
       mustBeWritable(options);
       const cases = await withRecordings(load, async (recordings) => await casesOf(set, sourceOf(recordings)));
       const config = await loadConfig(load);
@@ -142,14 +142,6 @@ function mustBeWritable({ as, junit, html }: Options): void {
     } catch (cause) {
       throw new VenturiError(op, "invalid_input", `${flag}: ${file} cannot be written: ${messageOf(cause)}`, { cause });
     }
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    throw unreadable(op, file, cause);
   }
 }
 

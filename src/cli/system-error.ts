@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Code } from "../core/errors/codes.ts";
 import { messageOf, VenturiError } from "../core/errors/errors.ts";
 
@@ -24,3 +25,11 @@ export function codeOf(thrown: unknown): Code {
 
 export const unreadable = (op: string, file: string, cause: unknown): VenturiError =>
   new VenturiError(op, codeOf(cause), `${file} cannot be read: ${messageOf(cause)}`, { cause });
+
+export function readText(op: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw unreadable(op, file, cause);
+  }
+}
