@@ -2,7 +2,7 @@ import { overlaps } from "venturi/internal";
 import { Duration } from "venturi/plugin";
 import { RunInput } from "venturi/plugin/channel";
 import { z } from "zod";
-import { momentIn } from "./moment.ts";
+import { momentWithOffset } from "./moment.ts";
 
 const upTo = (days: number) => Duration.refine((ms) => ms <= days * 86_400_000, { error: `at most ${days}d` });
 
@@ -11,7 +11,7 @@ export const timing = {
   at: z
     .string()
     .transform((text, context) => {
-      const moment = momentIn(text);
+      const moment = momentWithOffset(text);
       if (typeof moment === "number") return moment;
       context.addIssue({ code: "custom", message: moment });
       return z.NEVER;

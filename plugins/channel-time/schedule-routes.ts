@@ -64,7 +64,7 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     const { name } = request.params;
     const caller = host.caller(request);
     const stored = await scheduler.stored.get(caller.tenant, name);
-    // One that cannot be read names no agent; whoever may use all of them may remove it.
+    // The agent of an unreadable schedule is unknown, so only a key for all agents may remove it.
     const isAllowed = caller.agents === undefined || (stored !== undefined && caller.agents.includes(stored.agent));
     if (isAllowed && (await scheduler.stored.remove(caller.tenant, name))) {
       await scheduler.states.forget({ tenant: caller.tenant, name });

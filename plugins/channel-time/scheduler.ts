@@ -17,7 +17,7 @@ import { ScheduleWatch } from "./schedule-watch.ts";
 const longestSleep = 1_000;
 /** Interval for finding schedules created by other replicas, ms. */
 const reloadEvery = 2_000;
-/** Interval for reading all of them although no change was told: a replica killed in the middle of one does not tell of it, ms. */
+/** Interval for reading all schedules, ms: a replica killed while it changes one never marks the change. */
 const readEvery = 60_000;
 /** Schedules handled concurrently. */
 const together = 8;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { momentIn } from "../../../plugins/channel-time/moment.ts";
+import { momentWithOffset } from "../../../plugins/channel-time/moment.ts";
 import { occurrencesOf, timingProblems } from "../../../plugins/channel-time/occurrences.ts";
 
 const hour = 3_600_000;
@@ -111,10 +111,10 @@ describe("the times of a schedule", () => {
   });
 
   it("given as a moment need an offset and a day of the calendar; a leap second is refused with what to write", () => {
-    expect(momentIn("2027-01-01T09:00:00+01:00")).to.equal(Date.UTC(2027, 0, 1, 8));
-    expect(momentIn("2016-12-31T23:59:60Z")).to.contain("second 59");
-    expect(momentIn("2027-02-29T00:00:00Z")).to.contain("calendar");
-    expect(momentIn("2028-02-29T00:00Z")).to.equal(Date.UTC(2028, 1, 29));
-    expect(momentIn("2027-01-01T09:00:00")).to.contain("offset");
+    expect(momentWithOffset("2027-01-01T09:00:00+01:00")).to.equal(Date.UTC(2027, 0, 1, 8));
+    expect(momentWithOffset("2016-12-31T23:59:60Z")).to.contain("second 59");
+    expect(momentWithOffset("2027-02-29T00:00:00Z")).to.contain("calendar");
+    expect(momentWithOffset("2028-02-29T00:00Z")).to.equal(Date.UTC(2028, 1, 29));
+    expect(momentWithOffset("2027-01-01T09:00:00")).to.contain("offset");
   });
 });
