@@ -42,5 +42,5 @@ export async function taskRow({ runs, agent }: Serving, id: string): Promise<Run
 export async function steeredRow(serving: Serving, id: string): Promise<RunRow> {
   const row = await taskRow(serving, id);
   if (serving.maySteer(row)) return row;
-  throw new VenturiError("a2a.push", "forbidden", "this key may not steer this task, nor say who is told of it");
+  throw new VenturiError("a2a.push", "forbidden", "this key may not steer this task or change its push notifications");
 }

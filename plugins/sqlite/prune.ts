@@ -4,7 +4,7 @@ import type { Asked } from "./store-thread.ts";
 
 interface Pruner {
   readonly sweeper: number;
-  /** Sweepers that remove runs by name: whoever asked for it waits until the records are gone, so nobody else takes them over. */
+  /** Sweepers that remove runs by name. Others leave their rows alone: the caller waits until the records are gone. */
   readonly erasing: Set<number>;
   readonly log: Log;
 }

@@ -198,7 +198,7 @@ describe("venturi/client", () => {
     }
   });
 
-  it("does not try again at once when it is told to wait for years", async () => {
+  it("does not retry at once when retry-after is years", async () => {
     const leaving = new AbortController();
     let isOver = false;
     const waiting = sleep(waitOf(1, { attempts: 3, first: 1, longest: 1 }, 1e12), leaving.signal).finally(() => {

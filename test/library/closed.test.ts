@@ -26,7 +26,7 @@ describe("a handle of a run whose venturi was closed", () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   for (const kind of ["memory", "sqlite"] as const) {
-    it(`says so to whoever reads it, at once, on ${kind}`, async () => {
+    it(`fails its readers at once, on ${kind}`, async () => {
       const journal = kind === "memory" ? memory() : sqlite({ path: join(folder, "journal.db") });
       const settings = { telemetry: { logs: { level: "error" } } } as const;
       const venturi = await openVenturi({ agents: [assistant], journal, settings });

@@ -65,7 +65,7 @@ export interface StartOptions {
   readonly waitedMs?: number;
   /** Idempotency key, unique within the tenant. */
   readonly key?: string;
-  /** What the client sent, as JSON: rejects with `conflict` if its key began a run with something else. Absent: the key alone decides. */
+  /** What a client sent, as JSON. A caller's runs refuse its key with `conflict` if it began a run with something else; absent, the key alone decides. */
   readonly sent?: unknown;
   /** The run waits for this follower when it falls behind (backpressure), instead of letting it catch up from the journal. */
   readonly paced?: boolean;
