@@ -3,8 +3,16 @@ import type { DatabaseSync } from "node:sqlite";
 /** Overwrites content that moves within the file, where that costs no further writes. */
 export const keepNoTraces = (database: DatabaseSync): void => database.exec("PRAGMA secure_delete = FAST");
 
-/** From now on, until `forgetLog`, overwrites what is removed. That costs writes, so it is used only for runs removed by name. */
-export const overwriteRemoved = (database: DatabaseSync): void => database.exec("PRAGMA secure_delete = ON");
+/** Overwrites what `work` removes, if it is for runs removed by name: it costs writes. Their sweepers have negative numbers, in any process. */
+export function removing<T>(database: DatabaseSync, sweeper: number, work: () => T): T {
+  if (sweeper > 0) return work();
+  database.exec("PRAGMA secure_delete = ON");
+  try {
+    return work();
+  } finally {
+    keepNoTraces(database);
+  }
+}
 
 /** How long an append may wait for it, ms. */
 const patience = 20;
@@ -14,9 +22,7 @@ export function forgetLog(database: DatabaseSync, busyTimeout: number): boolean 
   database.exec(`PRAGMA busy_timeout = ${patience}`);
   try {
     const done = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
-    if (Number(done?.busy) === 1) return false;
-    keepNoTraces(database);
-    return true;
+    return Number(done?.busy) !== 1;
   } finally {
     database.exec(`PRAGMA busy_timeout = ${busyTimeout}`);
   }

@@ -166,8 +166,8 @@ export interface Operations {
   pruneBoundary(keep: number): number;
   /** Removes some runs, except for their records; returns how many. */
   doomSome(which: Prunable, sweeper: number): number;
-  /** With `except`, it takes over what was left by others than these. */
-  beginSweep(sweeper: number, except?: readonly number[]): Sweep | undefined;
+  /** Takes over what others than these have left: removed by name if its number is negative, by retention otherwise. */
+  beginSweep(sweeper: number, except: readonly number[]): Sweep | undefined;
   /** Removes some records of doomed runs; undefined when none are left. */
   sweepSome(sweep: Sweep): Sweep | undefined;
   /** After removing runs by name: also removes their content from the file's log. False: a reader was in the way. */

@@ -9,30 +9,45 @@ interface Pruner {
   readonly log: Log;
 }
 
-export async function prune(thread: Asked, options: PruneOptions, pruner: Pruner): Promise<number> {
-  const { sweeper, erasing } = pruner;
-  if (options.runs !== undefined && options.runs.length > 0) erasing.add(sweeper);
+export async function prune(thread: Asked, options: PruneOptions, { sweeper, erasing, log }: Pruner): Promise<number> {
+  const { olderThan, keep, runs = [], signal } = options;
+  if (signal?.aborted) return 0;
+  const eraser = -sweeper;
+  const isByName = runs.length > 0;
+  if (isByName) erasing.add(eraser);
   try {
-    return await pruneAs(thread, options, pruner);
+    const upTo = keep === undefined ? undefined : await thread.ask("pruneBoundary", keep);
+    const which = { olderThan, upTo, runs };
+    const count = await pruneInSteps(options, () => thread.ask("doomSome", which, isByName ? eraser : sweeper));
+    const others = () => [...erasing].filter((each) => each !== eraser);
+    const swept = await sweepAs(thread, eraser, others, options);
+    if (swept || isByName) await forgetLog(thread, log);
+    // Removing runs by name does not wait for retention's work.
+    if (!isByName) await sweepAs(thread, sweeper, others, options);
+    return count;
   } finally {
-    erasing.delete(sweeper);
+    erasing.delete(eraser);
   }
 }
 
-async function pruneAs(thread: Asked, options: PruneOptions, { sweeper, erasing, log }: Pruner): Promise<number> {
-  const { olderThan, keep, runs = [], signal } = options;
-  if (signal?.aborted) return 0;
-  const upTo = keep === undefined ? undefined : await thread.ask("pruneBoundary", keep);
-  const which = { olderThan, upTo, runs };
-  const count = await pruneInSteps(options, () => thread.ask("doomSome", which, sweeper));
-  // Removing runs by name does not wait for retention's work.
-  let sweep = await thread.ask("beginSweep", sweeper, runs.length > 0 ? undefined : [...erasing]);
-  await pruneInSteps(options, async () => {
-    sweep = sweep && (await thread.ask("sweepSome", sweep));
-    return sweep === undefined ? 0 : 1;
-  });
-  if (runs.length > 0) await forgetLog(thread, log);
-  return count;
+/** Returns whether there was anything. Another process may take it over midway: so it is done when there is nothing left to take back. */
+async function sweepAs(
+  thread: Asked,
+  sweeper: number,
+  others: () => number[],
+  options: PruneOptions,
+): Promise<boolean> {
+  let some = false;
+  while (!options.signal?.aborted) {
+    let sweep = await thread.ask("beginSweep", sweeper, others());
+    if (sweep === undefined) break;
+    some = true;
+    await pruneInSteps(options, async () => {
+      sweep = sweep && (await thread.ask("sweepSome", sweep));
+      return sweep === undefined ? 0 : 1;
+    });
+  }
+  return some;
 }
 
 /** Removes erased content from the file's log too; until then a copy of the file would still contain it. */

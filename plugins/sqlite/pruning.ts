@@ -58,9 +58,9 @@ export class Pruning {
     return count;
   }
 
-  /** With `except`, also takes over what another process or an earlier prune left, but for what these sweepers are at. */
-  begin(sweeper: number, except?: readonly number[]): Sweep | undefined {
-    if (except !== undefined) this.#ask.run(sql.adoptDoomed, sweeper, JSON.stringify(except));
+  /** Also takes over what another process or an earlier prune of the same kind left, but for what these sweepers are at. */
+  begin(sweeper: number, except: readonly number[]): Sweep | undefined {
+    this.#ask.run(sql.adoptDoomed, sweeper, JSON.stringify([...except, sweeper]), sweeper);
     const { runs = 0, tail = 0 } = this.#ask.get<{ runs: number; tail: number }>(sql.countDoomed, sweeper) ?? {};
     return runs === 0 ? undefined : { sweeper, after: 0, upTo: runs <= few ? undefined : tail };
   }

@@ -200,7 +200,8 @@ export const rememberKey = `INSERT OR REPLACE INTO removed_keys (name, run, remo
 export const findRemovedKey = `SELECT run FROM removed_keys WHERE name = ? AND removed_at > ${now} - ${keyMemory}`;
 export const forgetKeys = `DELETE FROM removed_keys WHERE removed_at <= ${now} - ${keyMemory}`;
 export const countDoomed = "SELECT count(*) AS runs, coalesce(max(tail), 0) AS tail FROM doomed WHERE sweeper = ?";
-export const adoptDoomed = "UPDATE doomed SET sweeper = ? WHERE sweeper NOT IN (SELECT value FROM json_each(?))";
+export const adoptDoomed =
+  "UPDATE doomed SET sweeper = ? WHERE sweeper NOT IN (SELECT value FROM json_each(?)) AND (sweeper < 0) = (? < 0)";
 export const forgetDoomed = "DELETE FROM doomed WHERE sweeper = ?";
 export const forgetDoomedRun = "DELETE FROM doomed WHERE run = ?";
 export const findDoomed = "SELECT run, tail FROM doomed WHERE sweeper = ? LIMIT 1";

@@ -20,7 +20,7 @@ import type {
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
-import { forgetLog, overwriteRemoved } from "./erasure.ts";
+import { forgetLog, removing } from "./erasure.ts";
 import { fitPage } from "./fit-page.ts";
 import { balances, forgetAccounts, Ledger, usage } from "./money.ts";
 import type {
@@ -151,22 +151,22 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   doomSome(which: Prunable, sweeper: number): number {
-    if (which.runs.length > 0) overwriteRemoved(this.#database);
-    return this.#write(() => {
+    const doom = () => {
       const count = this.#pruning.doom(which, sweeper, pruneStep);
       if (count === 0)
         for (const statement of [sql.forgetWorkers, sql.forgetKeys, forgetAccounts, ...sql.forgetBlobs])
           this.#ask.run(statement);
       return count;
-    });
+    };
+    return removing(this.#database, sweeper, () => this.#write(doom));
   }
 
-  beginSweep(sweeper: number, except?: readonly number[]): Sweep | undefined {
+  beginSweep(sweeper: number, except: readonly number[]): Sweep | undefined {
     return this.#write(() => this.#pruning.begin(sweeper, except));
   }
 
   sweepSome(sweep: Sweep): Sweep | undefined {
-    return this.#write(() => this.#pruning.sweep(sweep));
+    return removing(this.#database, sweep.sweeper, () => this.#write(() => this.#pruning.sweep(sweep)));
   }
 
   forgetLog(): boolean {

@@ -50,6 +50,63 @@ describe("sqlite, after a run was removed by name", () => {
     await journal.close();
   });
 
+  const filled = async (journal: SqliteJournal, records: number): Promise<string> => {
+    const { ownership } = await claimed(journal);
+    for (let n = 0; n < records; n++) await put(journal, ownership, [text(`${secret} ${n} ${"x".repeat(2_000)}`)]);
+    await finish(journal, ownership);
+    return ownership.run;
+  };
+  const begun = async (file: string): Promise<DatabaseSync> => {
+    const reader = new DatabaseSync(file, { readOnly: true });
+    const doomed = reader.prepare("SELECT count(*) AS n FROM doomed");
+    while (doomed.get()?.n === 0) await new Promise((resolve) => setImmediate(resolve));
+    return reader;
+  };
+
+  it("has nothing of it when it returns, although another process sweeps meanwhile", async () => {
+    const file = freshFile(folder);
+    const [journal, other] = [await openFile(file), await openFile(file)];
+    const run = await filled(journal, 1_500);
+    const erasing = journal.prune({ runs: [run] });
+    const reader = await begun(file);
+    const stopping = new AbortController();
+    const sweeping = other.prune({ rest: 1_000, signal: stopping.signal });
+    expect(await erasing).to.equal(1);
+    expect(reader.prepare("SELECT count(*) AS n FROM records").get()).to.include({ n: 0 });
+    reader.close();
+    stopping.abort();
+    await sweeping;
+    expect(readFileSync(file).includes(secret)).to.equal(false);
+    await journal.close();
+    await other.close();
+  });
+
+  it("has nothing of it after the next prune, if it was cut off", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const run = await filled(journal, 1_500);
+    const stopping = new AbortController();
+    const erasing = journal.prune({ runs: [run], signal: stopping.signal });
+    (await begun(file)).close();
+    stopping.abort();
+    await erasing;
+    expect(readFileSync(file).includes(secret)).to.equal(true);
+    await journal.prune({});
+    for (const path of [file, `${file}-wal`]) expect(readFileSync(path).includes(secret), path).to.equal(false);
+    await journal.close();
+  });
+
+  it("has nothing of it although another removal ends meanwhile", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const [small, large] = [await filled(journal, 1), await filled(journal, 3_000)];
+    const erasing = journal.prune({ runs: [large] });
+    await journal.prune({ runs: [small] });
+    await erasing;
+    expect(readFileSync(file).includes(secret)).to.equal(false);
+    await journal.close();
+  });
+
   it("succeeds while another process reads, and reports what is left", async () => {
     const file = freshFile(folder);
     const lines: string[] = [];
