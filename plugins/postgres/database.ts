@@ -1,6 +1,6 @@
 import type { Client, ClientBase, Pool, PoolClient, QueryResultRow } from "pg";
 import { VenturiError } from "venturi/plugin";
-import { explain, isConnectionLost, isPermanent, isTransient } from "./failures.ts";
+import { explain, isConnectionLost, isPermanent, isQueueFull, isTransient } from "./failures.ts";
 import { migrations } from "./migrations.ts";
 import { migrate } from "./schema.ts";
 import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./servers.ts";
@@ -95,6 +95,7 @@ export class Database {
       } catch (thrown) {
         if (VenturiError.isInstance(thrown)) throw thrown; // Our own error, not the connection's.
         if (isConnectionLost(thrown)) this.#drop(opening);
+        if (isQueueFull(thrown)) await this.#freeQueue();
         if (isTransient(thrown) && tries < transientTries) continue;
         const { message, unusable } = explain(thrown);
         const details = unusable ? { details: { unusable } } : {};
@@ -114,6 +115,12 @@ export class Database {
       this.#pool = undefined;
       throw thrown;
     }
+  }
+
+  /** A full queue of notifications stays full, also when all have been read, until somebody asks how full it is. */
+  async #freeQueue(): Promise<void> {
+    const opened = await this.#pool?.catch(() => undefined);
+    await opened?.link.query("SELECT pg_notification_queue_usage()").catch(() => {}); // The failure is reported as it is.
   }
 
   #drop(pool: Promise<Opened<Pool>>): void {

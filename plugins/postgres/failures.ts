@@ -14,13 +14,20 @@ const advice: readonly (readonly [prefix: string, what: string])[] = [
   ["57P", "it is shutting down or starting up"],
 ];
 
+const queueAdvice =
+  "its queue of notifications is full; end the transaction of the session that listens and does not read them (pg_stat_activity)";
+
 /** Safe to retry: serialisation failure, deadlock. */
 const transient: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
 export const isTransient = (thrown: unknown): boolean => transient.has(stateOf(thrown));
 
+/** The queue of notifications, which all databases of the server share. Its state is that of values that are too large; its file is not. */
+export const isQueueFull = (thrown: unknown): boolean =>
+  stateOf(thrown) === "54000" && thrown instanceof Error && "file" in thrown && thrown.file === "async.c";
+
 /** A value no retry will make acceptable: not storable as text, out of range, too large. */
-export const isPermanent = (thrown: unknown): boolean => /^(22|54)/.test(stateOf(thrown));
+export const isPermanent = (thrown: unknown): boolean => /^(22|54)/.test(stateOf(thrown)) && !isQueueFull(thrown);
 
 /** Anything without a SQLSTATE came from the connection; some SQLSTATEs also end it. */
 export function isConnectionLost(thrown: unknown): boolean {
@@ -46,7 +53,8 @@ function tell(thrown: unknown): string {
   if (thrown instanceof AggregateError) return [...new Set(thrown.errors.map(tell))].join("; ");
   const state = stateOf(thrown);
   const said = thrown instanceof Error ? thrown.message : String(thrown);
-  const what = setupAdvice(thrown) ?? advice.find(([prefix]) => state.startsWith(prefix))?.[1];
+  const known = isQueueFull(thrown) ? queueAdvice : advice.find(([prefix]) => state.startsWith(prefix))?.[1];
+  const what = setupAdvice(thrown) ?? known;
   if (what !== undefined) return `the journal's database cannot be used: ${what}`;
   if (state === "") return `the journal's database cannot be reached: ${said}`;
   return `the journal's database failed: ${said} (${state})`;

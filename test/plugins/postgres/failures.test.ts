@@ -32,8 +32,7 @@ const context = {
 async function query(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(text);
-  await client.end();
+  await client.query(text).finally(() => client.end());
 }
 
 describe("postgres migrations", () => {
@@ -111,6 +110,33 @@ describe("postgres failures", function () {
     expect(error).to.include({ code: "journal_failed" });
     expect(error.message).to.include("journal.url is not a database URL; write postgres://");
     expect(JSON.stringify(error)).not.to.include("topsecret");
+  });
+
+  it("a full queue of notifications makes runs wait, and is used again once it was read", async () => {
+    const cluster = await Cluster.start("off", { max_notify_queue_pages: 64 });
+    const listener = new pg.Client({ connectionString: cluster.url });
+    try {
+      const journal = openJournal(cluster.url, "j");
+      const { ownership } = await claimed(journal);
+      await listener.connect();
+      await listener.query("LISTEN somewhere");
+      await listener.query("BEGIN; SELECT 1");
+      const fill = `DO $$ BEGIN LOOP PERFORM pg_notify('somewhere', repeat('a', 7000)); COMMIT; END LOOP; END $$`;
+      expect((await query(cluster.url, fill).catch((thrown) => thrown)).message).to.include("too many notifications");
+      const error = await put(journal, ownership, [text("lost")]).catch((thrown) => thrown);
+      expect(error).to.include({ code: "journal_failed" });
+      expect(error.message).to.include("its queue of notifications is full");
+      const committer = new Committer({ journal });
+      const durable = committer.openLog(ownership).step(text("a"));
+      await listener.query("COMMIT");
+      await durable;
+      expect(await journal.read(ownership.run, 0, 10)).to.have.length(1);
+      committer.close();
+      await journal.close();
+    } finally {
+      await listener.end();
+      await cluster.stop();
+    }
   });
 
   it("a crash in the middle makes runs wait; nothing acknowledged is lost, followers go on", async () => {
