@@ -8,10 +8,12 @@ import { notesOf } from "./notes.ts";
 
 const page = 500;
 
-/** A run as JSON lines, each including its line break. */
+const op = "journal.export";
+
+/** A run as JSON lines, each including its line break. One under way ends where it was at first: later events may refer to signals and content that were read before. */
 export async function* exportRun(journal: Journal, run: string): AsyncGenerator<string> {
   const row = await journal.get(run);
-  if (row === undefined) throw new VenturiError("journal.export", "not_found", `there is no run ${run}`);
+  if (row === undefined) throw new VenturiError(op, "not_found", `there is no run ${run}`);
   const heading: Heading = {
     venturi: "run",
     version: 1,
@@ -32,16 +34,26 @@ export async function* exportRun(journal: Journal, run: string): AsyncGenerator<
     const bytes = await journal.blobs?.get(hash);
     if (bytes) yield `${JSON.stringify({ blob: { hash, bytes: Buffer.from(bytes).toString("base64") } })}\n`;
   }
-  for await (const events of eventsOf(journal, run)) {
+  for await (const events of eventsOf(journal, run, row.head)) {
     for (const event of events) yield `{"event":${encodeEvent(event)}}\n`;
   }
+  if ((await journal.get(run)) === undefined)
+    throw new VenturiError(
+      op,
+      "not_found",
+      `the run ${run} was removed while it was exported; what was written is not all of it`,
+    );
 }
 
-/** All events of a run, page by page. */
-export async function* eventsOf(journal: Journal, run: string): AsyncGenerator<readonly RunEvent[]> {
+/** All events of a run, or those up to a seq, page by page. */
+export async function* eventsOf(
+  journal: Journal,
+  run: string,
+  upTo = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly RunEvent[]> {
   let after = 0;
-  for (;;) {
-    const events = await journal.read(run, after, page);
+  while (after < upTo) {
+    const events = await journal.read(run, after, Math.min(page, upTo - after));
     if (events.length > 0) yield events;
     after += events.length;
     if (events.length < page && !mayBeCut(events)) return;

@@ -7,6 +7,7 @@ import { eventsOf, exportRun } from "../../src/journal/export.ts";
 import { importRun } from "../../src/journal/import.ts";
 import { replay } from "../../src/journal/replay.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
+import { claimed, put } from "../../src/testing/journal-bench.ts";
 import { delta, finished, memory, started } from "./setup.ts";
 
 const at = (seq: number, body: object, time = seq): RunEvent => ({ ...body, run: "r", seq, at: time }) as RunEvent;
@@ -24,11 +25,12 @@ const recording = (more: Partial<Recording> = {}): Recording => ({
 const bytes = Buffer.from([0, 255, 10, 13]);
 const hash = createHash("sha256").update(bytes).digest("hex");
 
-async function exported(journal: Journal, run = "r"): Promise<string> {
+async function joined(lines: AsyncIterable<string>): Promise<string> {
   let text = "";
-  for await (const line of exportRun(journal, run)) text += line;
+  for await (const line of lines) text += line;
   return text;
 }
+const exported = (journal: Journal, run = "r"): Promise<string> => joined(exportRun(journal, run));
 
 const heading = { venturi: "run", version: 1, run: "r", createdAt: 1, request: { agent: "a", input: {} } };
 const file = (...lines: readonly unknown[]) =>
@@ -102,6 +104,32 @@ describe("an exported run", () => {
       for await (const page of eventsOf(journal, "r")) pages.push(page.length);
       expect(pages).to.deep.equal([...Array(Math.floor(count / 500)).fill(500), ...(count % 500 ? [count % 500] : [])]);
     }
+  });
+
+  it("ends where it was when the export began, so that every signal it has seen is in the file", async () => {
+    const journal = memory();
+    const { ownership } = await claimed(journal);
+    const { run } = ownership;
+    await put(journal, ownership, [delta("a")]);
+    await journal.signal(run, { id: "s1", kind: "message", body: {} });
+    const lines = exportRun(journal, run);
+    await lines.next(); // The heading.
+    const signals = [await lines.next()].map(({ value }) => JSON.parse(value ?? "").signal.id);
+    await journal.signal(run, { id: "s2", kind: "message", body: {} });
+    await put(journal, ownership, [delta("b")]);
+    const rest = (await joined(lines)).trim().split("\n");
+    expect([signals, rest.map((line) => JSON.parse(line).event.text)]).to.deep.equal([["s1"], ["a"]]);
+  });
+
+  it("that is removed meanwhile is not exported in part without a word", async () => {
+    const journal = memory();
+    await journal.restore(recording());
+    const lines = exportRun(journal, "r");
+    await lines.next();
+    await journal.prune({ runs: ["r"] });
+    const error = await joined(lines).catch((thrown) => thrown);
+    expect(error).to.include({ op: "journal.export", code: "not_found" });
+    expect(error.message).to.include("was removed while it was exported");
   });
 
   it("is exported without what the journal does not keep", async () => {
