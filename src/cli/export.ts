@@ -1,4 +1,5 @@
 import { createWriteStream } from "node:fs";
+import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
@@ -19,12 +20,27 @@ export function configure(command: Command): void {
         const lines = Readable.from(recordings.export(run));
         try {
           if (options.output === undefined) await printed(lines);
-          else await pipeline(lines, createWriteStream(options.output));
+          else await written(lines, options.output);
         } catch (thrown) {
           throw wrap("cli.export", thrown, codeOf(thrown));
         }
       }),
     );
+}
+
+/** Under another name until it is whole: half a run can be imported, and an earlier export must outlive one that fails. */
+async function written(lines: Readable, output: string): Promise<void> {
+  const known = await stat(output).catch(() => undefined);
+  if (known?.isFile() === false) return await pipeline(lines, createWriteStream(output)); // A pipe, say.
+  const file = known === undefined ? output : await realpath(output);
+  const part = `${file}.${process.pid}.part`;
+  try {
+    await pipeline(lines, createWriteStream(part, { flush: true, ...(known && { mode: known.mode }) }));
+    await rename(part, file);
+  } catch (thrown) {
+    await rm(part, { force: true });
+    throw thrown;
+  }
 }
 
 /** Written unmodified into a pipe. */

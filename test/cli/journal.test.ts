@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -57,6 +57,15 @@ describe("venturi replay, export, import and prune", function () {
       expect(exit).to.equal(1);
       expect(err).to.include("not_found: there is no run run_nobody");
     }
+  });
+
+  it("an export that fails leaves the file as it was", async () => {
+    const file = join(folder, "earlier.ndjson");
+    writeFileSync(file, "an earlier export");
+    const failed = await venturi(["export", "run_nobody", "--output", file, "--config", here]);
+    expect(failed.exit).to.not.equal(0);
+    expect(readFileSync(file, "utf8")).to.equal("an earlier export");
+    expect(readdirSync(folder).filter((name) => name.startsWith("earlier"))).to.deep.equal(["earlier.ndjson"]);
   });
 
   it("export and import carry a run to another journal, whole", async () => {
