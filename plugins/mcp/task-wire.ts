@@ -1,5 +1,6 @@
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "venturi/internal";
+import { throughMessages } from "./unanswered.ts";
 
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 const mark = "venturi-task:";
@@ -21,21 +22,7 @@ export class TaskWire {
   constructor(transport: Transport, meta: JsonObject) {
     this.#transport = transport;
     this.#meta = meta;
-    let receive: Transport["onmessage"];
-    Object.defineProperty(transport, "onmessage", {
-      configurable: true,
-      get: () =>
-        receive === undefined
-          ? undefined
-          : (...args: Parameters<NonNullable<typeof receive>>) => {
-              const [message, ...more] = args;
-              const shown = this.#shown(message);
-              if (shown !== undefined) receive?.(shown, ...more);
-            },
-      set: (handler: Transport["onmessage"]) => {
-        receive = handler;
-      },
-    });
+    throughMessages(transport, (message) => this.#shown(message));
   }
 
   serve(client: Client): void {

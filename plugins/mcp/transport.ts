@@ -4,6 +4,7 @@ import { Egress, egressFetch, headerSecrets, namesPrivate } from "venturi/intern
 import type { EgressFetch } from "venturi/plugin";
 import type { LastLines } from "./last-lines.ts";
 import type { McpOptions } from "./options.ts";
+import { failUnanswered } from "./unanswered.ts";
 
 /** A new transport to the server. The libraries are loaded on first use. */
 export async function openTransport(
@@ -19,6 +20,7 @@ export async function openTransport(
       fetch: (target, init) => hosts.fetch(target, init),
       ...(authProvider === undefined ? {} : { authProvider }),
     }) as Transport; // its sessionId is optional in another way
+    failUnanswered(transport);
     const closeTransport = transport.close.bind(transport);
     transport.close = async () => {
       await closeTransport();
