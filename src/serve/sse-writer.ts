@@ -131,26 +131,30 @@ export class SseWriter {
   end(text = ""): void {
     if (this.#gone.signal.aborted || this.#response.writableEnded) return;
     this.#open();
-    this.#stopTimer();
-    this.#response.removeListener("close", this.#onClose);
-    this.#response.once("close", () => {
-      this.#stall.stop();
-      this.#onDrain();
-    });
+    this.#complete();
     this.#response.end(this.#framed ? `${text === "" ? "" : chunk(text)}0\r\n\r\n` : text);
   }
 
   /** Sends a plain response; false when the stream has begun. Headers derived from the events still apply. */
   refuse({ status, headers, body }: PlainResponse, events: readonly RunEvent[]): boolean {
     if (this.#response.headersSent || this.#gone.signal.aborted) return false;
-    this.#stopTimer();
-    this.#response.removeListener("close", this.#onClose);
+    this.#complete();
     for (const event of events) this.note(event);
     const { "x-accel-buffering": _, ...own } = this.#headers;
     const type = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
     this.#response.writeHead(status, { ...own, ...type, ...headers });
     this.#response.end(JSON.stringify(body));
     return true;
+  }
+
+  /** Nothing follows: the reader may leave, but one that stalls is still noticed until it has taken everything. */
+  #complete(): void {
+    this.#stopTimer();
+    this.#response.removeListener("close", this.#onClose);
+    this.#response.once("close", () => {
+      this.#stall.stop();
+      this.#onDrain();
+    });
   }
 
   /** Adds what the event contributes to the headers. */
