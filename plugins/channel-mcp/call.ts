@@ -1,5 +1,12 @@
 import { isAsked } from "venturi/internal";
-import { type AgentInfo, isTerminal, type RunEvent, type RunRequest, VenturiError } from "venturi/plugin";
+import {
+  type AgentInfo,
+  isTerminal,
+  type PendingQuestion,
+  type RunEvent,
+  type RunRequest,
+  VenturiError,
+} from "venturi/plugin";
 import { agentNamed, runInput } from "./agents.ts";
 import { answer, inputRequests, type Open, openQuestions } from "./questions.ts";
 import { readPlace, writePlace } from "./request-state.ts";
@@ -74,11 +81,12 @@ export async function followToAnswer(serving: Serving, watch: Watch): Promise<Js
   const isTask = client.takesTasks;
   const late = isTask ? AbortSignal.timeout(serving.taskAfter) : undefined;
   const signal = late === undefined ? gone : AbortSignal.any([gone, late]);
+  const told = new Set<string>();
   let seq = watch.after;
   try {
     if (seq > 0) {
-      const open = await openQuestions(serving, run, watch.answered);
-      if (open !== undefined) return isTask ? createdTask(await runs.get(run)) : inputRequired(open, { run, seq });
+      const asked = await put(serving, watch, { seq, told });
+      if (asked !== undefined) return asked;
     }
     for await (const batch of runs.follow(run, { after: seq, signal, channel: "mcp" })) {
       for (const event of batch) await tell(serving, watch, event);
@@ -86,10 +94,8 @@ export async function followToAnswer(serving: Serving, watch: Watch): Promise<Js
       const last = batch.at(-1);
       if (last !== undefined && isTerminal(last)) return await callResult(runs, last);
       if (!batch.some(isAsked)) continue;
-      const open = await openQuestions(serving, run, watch.answered);
-      if (open !== undefined && isTask) return createdTask(await runs.get(run));
-      if (open !== undefined && client.era === "modern") return inputRequired(open, { run, seq });
-      if (open !== undefined) await ask(serving, open, { run, seq });
+      const asked = await put(serving, watch, { seq, told });
+      if (asked !== undefined) return asked;
     }
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
@@ -98,6 +104,30 @@ export async function followToAnswer(serving: Serving, watch: Watch): Promise<Js
   if (client.era === "modern") await runs.cancel(run, "the client left");
   throw new Error("the client left");
 }
+
+/**
+ * Puts open questions to the client: as the response, or in older revisions on the stream, which goes on. `told`: those put there already. A
+ * reader that comes back is asked again, since the question may have been lost with the connection; the first answer counts.
+ */
+async function put(serving: Serving, { run, answered }: Watch, { seq, told }: Told): Promise<Json | undefined> {
+  const { runs, client } = serving;
+  const isNew = (question: PendingQuestion) => !answered?.has(question.call) && !told.has(askingOf(question));
+  const open = await openQuestions(serving, run, isNew);
+  if (open === undefined) return undefined;
+  if (client.takesTasks) return createdTask(await runs.get(run));
+  if (client.era === "modern") return inputRequired(open, { run, seq });
+  await ask(serving, open, { run, seq });
+  for (const question of open.questions) told.add(askingOf(question));
+  return undefined;
+}
+
+interface Told {
+  readonly seq: number;
+  readonly told: Set<string>;
+}
+
+/** A call that was interrupted is asked about again. */
+const askingOf = ({ call, since }: PendingQuestion): string => `${since} ${call}`;
 
 /** Stateless: the response to this request is a question, and the client repeats the request with the answers. */
 function inputRequired({ agent, forms }: Open, { run, seq }: { run: string; seq: number }): Json {
@@ -159,7 +189,7 @@ function logLine(event: RunEvent): Json | undefined {
   }
 }
 
-function progressToken({ _meta }: Json): string | number | undefined {
+export function progressToken({ _meta }: Json): string | number | undefined {
   const token = isObject(_meta) ? _meta.progressToken : undefined;
   return typeof token === "string" || typeof token === "number" ? token : undefined;
 }

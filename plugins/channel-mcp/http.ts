@@ -2,7 +2,7 @@ import { newestWith, shortKey, traceHeadersOf } from "venturi/internal";
 import { type ChannelHost, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { SseWriter } from "venturi/plugin/channel";
-import { followToAnswer, questionPrefix, requestTag } from "./call.ts";
+import { followToAnswer, progressToken, questionPrefix, requestTag } from "./call.ts";
 import { serveListen } from "./listen.ts";
 import { dispatch } from "./methods.ts";
 import type { Options } from "./options.ts";
@@ -88,7 +88,7 @@ async function serve(host: Host, options: Settings, { exchange, client, message 
   if (client.era === "modern" && message.method === "subscriptions/listen") {
     return serveListen(host, { ...exchange, message });
   }
-  const outlet = new Outlet(host, exchange, message.id);
+  const outlet = new Outlet(host, exchange, { of: message.id, progress: progressToken(message.params) });
   const serving = servingOf(host, options, { exchange, client, message, outlet });
   try {
     outlet.end(200, success(message.id, await dispatch(serving, message)));
@@ -142,27 +142,32 @@ function traceOf({ _meta }: Json, { headers }: FastifyRequest): Serving["trace"]
 /** One response: plain JSON, or a stream once something has to be sent before it. */
 class Outlet {
   readonly #writer: SseWriter;
-  readonly #id: Id;
+  readonly #call: Pick<Place, "of" | "progress">;
   readonly #streams: boolean;
   readonly gone: AbortSignal;
 
-  constructor(host: Host, { request, reply }: Exchange, id: Id) {
-    this.#id = id;
+  constructor(host: Host, { request, reply }: Exchange, { of, progress }: Pick<Place, "of" | "progress">) {
+    this.#call = { of, progress };
     this.#streams = (request.headers.accept ?? "").includes("text/event-stream");
     const hold = this.#streams ? host.limits.firstOutput : longest;
     this.#writer = new SseWriter(reply, host.limits, { hold });
     this.gone = this.#writer.gone;
   }
 
-  send(message: Json, { run, seq }: Omit<Place, "of">): Promise<void> | undefined {
+  send(message: Json, { run, seq }: Pick<Place, "run" | "seq">): Promise<void> | undefined {
     if (!this.#streams) return undefined;
-    return this.#writer.write(frame(message, writePlace({ run, seq, of: this.#id })));
+    return this.#writer.write(frame(message, writePlace({ ...this.#call, run, seq })));
   }
 
   /** From now on a reader that loses its connection can resume, at any replica. */
   prime(run: string): void {
     if (!this.#streams) return;
-    void this.#writer.write(`id: ${writePlace({ run, seq: 0, of: this.#id })}\nretry: ${retryMs}\ndata: \n\n`);
+    void this.#writer.write(`id: ${writePlace({ ...this.#call, run, seq: 0 })}\nretry: ${retryMs}\ndata: \n\n`);
+  }
+
+  /** Makes the response a stream although there may be nothing to send before its last message. */
+  open(): void {
+    if (this.#streams) this.#writer.open();
   }
 
   end(status: number, message: Json): void {
@@ -190,10 +195,12 @@ async function comeBack(host: Host, options: Settings, exchange: Exchange): Prom
   }
   const client = legacyClient(request.headers["mcp-session-id"]);
   const message = { id: place.of, method: "tools/call", params: {} };
-  const outlet = new Outlet(host, exchange, place.of);
+  const outlet = new Outlet(host, exchange, place);
+  outlet.open(); // A client that comes back reads a stream and nothing else.
   const serving = servingOf(host, options, { exchange, client, message, outlet });
   try {
-    const result = await followToAnswer(serving, { run: place.run, after: place.seq, progress: undefined, log: true });
+    const { run, seq, progress } = place;
+    const result = await followToAnswer(serving, { run, after: seq, progress, log: true });
     outlet.end(200, success(place.of, result));
   } catch (thrown) {
     if (!outlet.gone.aborted) outlet.end(200, failure(place.of, thrown));

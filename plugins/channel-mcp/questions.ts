@@ -7,20 +7,22 @@ export interface Open {
   readonly agent: string;
   /** Forms of the waiting calls. */
   readonly forms: ReadonlyMap<string, Json>;
+  readonly questions: readonly PendingQuestion[];
 }
 
 /** Questions that the client's user may answer; others wait for somebody else. */
 export async function openQuestions(
   { runs, client, may }: Serving,
   run: string,
-  answered: ReadonlySet<string> = new Set(),
+  isNew: (question: PendingQuestion) => boolean = () => true,
 ): Promise<Open | undefined> {
   if (!client.elicits || !may.approve) return undefined;
-  const pending = (await runs.pending(run)).filter(({ call }) => !answered.has(call));
+  const pending = (await runs.pending(run)).filter(isNew);
   if (pending.length === 0) return undefined;
   const { agent } = await runs.get(run);
   const info = runs.agents().find(({ name }) => name === agent);
-  return { agent, forms: new Map(pending.map((question) => [question.call, elicitation(info, question)])) };
+  const forms = new Map(pending.map((question) => [question.call, elicitation(info, question)]));
+  return { agent, forms, questions: pending };
 }
 
 export const inputRequests = (forms: Open["forms"]): Json =>

@@ -9,11 +9,13 @@ export interface Place {
   readonly seq: number;
   /** The agent, or the id of the request. */
   readonly of: string | number;
+  /** The token under which the request's progress is told. */
+  readonly progress?: string | number | undefined;
 }
 
 /** With a checksum, so that a damaged one is refused and not misread. What a caller may do depends only on its key. */
-export function writePlace({ run, seq, of }: Place): string {
-  const text = JSON.stringify([run, seq, of]);
+export function writePlace({ run, seq, of, progress }: Place): string {
+  const text = JSON.stringify([run, seq, of, ...(progress === undefined ? [] : [progress])]);
   return Buffer.from(`${checksum(text)}${text}`).toString("base64url");
 }
 
@@ -22,11 +24,12 @@ export function readPlace(written: unknown): Place {
   const body = text.slice(checksumLength);
   const parsed = text.slice(0, checksumLength) === checksum(body) ? Written.safeParse(tryParse(body)) : undefined;
   if (parsed?.success !== true) throw invalidParams("the state was not issued here");
-  const [run, seq, of] = parsed.data;
-  return { run, seq, of };
+  const [run, seq, of, progress] = parsed.data;
+  return { run, seq, of, progress };
 }
 
-const Written = z.tuple([z.string().min(1), z.number().int().nonnegative(), z.union([z.string(), z.number()])]);
+const Id = z.union([z.string(), z.number()]);
+const Written = z.tuple([z.string().min(1), z.number().int().nonnegative(), Id, Id.optional()]);
 
 function tryParse(text: string): unknown {
   try {
