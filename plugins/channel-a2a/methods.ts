@@ -1,5 +1,5 @@
 import { isAsked, isJsonObject, type JsonObject, rpcText } from "venturi/internal";
-import { isTerminal, type RunsQuery } from "venturi/plugin";
+import { isTerminal, type RunsQuery, VenturiError } from "venturi/plugin";
 import { a2aError, invalidParams } from "./errors.ts";
 import { pushStore, type Taken, takeMessage } from "./message.ts";
 import { type Serving, steeredRow, taskRow } from "./serving.ts";
@@ -55,9 +55,13 @@ async function pushConfigs(serving: Serving, params: JsonObject): Promise<readon
 
 /** Waits until the task has ended or asks its client for something. */
 async function endedOrAsking({ runs, gone, mayAnswer }: Serving, { run, after }: Taken): Promise<void> {
-  for await (const batch of runs.follow(run, { after, signal: gone, channel: "a2a" })) {
-    if (batch.some((event) => isTerminal(event))) return;
-    if (mayAnswer && batch.some(isAsked) && (await runs.pending(run)).length > 0) return;
+  try {
+    for await (const batch of runs.follow(run, { after, signal: gone, channel: "a2a" })) {
+      if (batch.some((event) => isTerminal(event))) return;
+      if (mayAnswer && batch.some(isAsked) && (await runs.pending(run)).length > 0) return;
+    }
+  } catch (thrown) {
+    if (!VenturiError.is(thrown, "shutting_down")) throw thrown; // The task as it is: another replica answers for it.
   }
 }
 

@@ -98,7 +98,10 @@ export async function followToAnswer(serving: Serving, watch: Watch): Promise<Js
       if (asked !== undefined) return asked;
     }
   } catch (thrown) {
-    if (!signal.aborted) throw thrown;
+    const isStopping = VenturiError.is(thrown, "shutting_down");
+    if (isStopping && client.era === "modern" && !isTask)
+      await runs.cancel(run, "the service stopped before it answered");
+    if (!signal.aborted && !(isStopping && isTask)) throw thrown;
   }
   if (!gone.aborted && isTask) return createdTask(await runs.get(run));
   if (client.era === "modern") await runs.cancel(run, "the client left");

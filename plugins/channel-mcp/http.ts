@@ -93,7 +93,7 @@ async function serve(host: Host, options: Settings, { exchange, client, message 
   try {
     outlet.end(200, success(message.id, await dispatch(serving, message)));
   } catch (thrown) {
-    if (outlet.gone.aborted) return exchange.reply;
+    if (outlet.gone.aborted || outlet.cut(thrown)) return exchange.reply;
     const error = asRpcError(thrown);
     if (error.status >= 500) host.log.warn("an MCP request failed", { method: message.method, error: String(thrown) });
     outlet.end(error.status, failure(message.id, error));
@@ -144,6 +144,7 @@ class Outlet {
   readonly #writer: SseWriter;
   readonly #call: Pick<Place, "of" | "progress">;
   readonly #streams: boolean;
+  #mayComeBack = false;
   readonly gone: AbortSignal;
 
   constructor(host: Host, { request, reply }: Exchange, { of, progress }: Pick<Place, "of" | "progress">) {
@@ -162,12 +163,22 @@ class Outlet {
   /** From now on a reader that loses its connection can resume, at any replica. */
   prime(run: string): void {
     if (!this.#streams) return;
+    this.#mayComeBack = true;
     void this.#writer.write(`id: ${writePlace({ ...this.#call, run, seq: 0 })}\nretry: ${retryMs}\ndata: \n\n`);
   }
 
   /** Makes the response a stream although there may be nothing to send before its last message. */
   open(): void {
-    if (this.#streams) this.#writer.open();
+    if (!this.#streams) return;
+    this.#mayComeBack = true;
+    this.#writer.open();
+  }
+
+  /** Cuts the stream of a call that goes on elsewhere, so that its reader comes back to it; false when it cannot. */
+  cut(thrown: unknown): boolean {
+    if (!this.#mayComeBack || !VenturiError.is(thrown, "shutting_down")) return false;
+    this.#writer.destroy();
+    return true;
   }
 
   end(status: number, message: Json): void {
@@ -203,7 +214,7 @@ async function comeBack(host: Host, options: Settings, exchange: Exchange): Prom
     const result = await followToAnswer(serving, { run, after: seq, progress, log: true });
     outlet.end(200, success(place.of, result));
   } catch (thrown) {
-    if (!outlet.gone.aborted) outlet.end(200, failure(place.of, thrown));
+    if (!outlet.gone.aborted && !outlet.cut(thrown)) outlet.end(200, failure(place.of, thrown));
   }
   return reply;
 }

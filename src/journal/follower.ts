@@ -102,6 +102,13 @@ export class Follower extends PolledStream<Batch> {
     return Promise.resolve(ended);
   }
 
+  /** Ends it before its run has ended: its reader gets the reason, and may take the rest for missing. */
+  cut(reason: VenturiError): void {
+    if (this.complete) return;
+    this.#reading = false;
+    this.#fail(reason);
+  }
+
   /** Takes committed events, from this process or from the store, contiguous and in order. */
   hand(events: Batch): void {
     const position = this.#queue.length === 0 ? this.#next - 1 : this.position;

@@ -38,6 +38,7 @@ export class Followers implements CommitListener {
   readonly #wanted = new Set<string>();
   #reading = false;
   #closed = false;
+  #reason: VenturiError | undefined;
   #stopWatching: (() => void) | undefined;
   #stopTimer: (() => void) | undefined;
 
@@ -66,8 +67,18 @@ export class Followers implements CommitListener {
       left: (gone) => this.#remove(gone),
     });
     if (this.#closed) follower.return();
+    else if (this.#reason !== undefined) follower.cut(this.#reason);
     else if (!options.signal?.aborted) this.#add(follower);
     return follower;
+  }
+
+  /** Waits for the run's terminal event, or until readers are cut off: then whoever goes on with the run writes it. */
+  async ended(run: string, after: number): Promise<void> {
+    try {
+      for await (const _batch of this.follow(run, { after }));
+    } catch (thrown) {
+      if (thrown !== this.#reason) throw thrown;
+    }
   }
 
   /** Number of readers. */
@@ -103,7 +114,17 @@ export class Followers implements CommitListener {
   /** Ends all readers. Later ones end at once: the journal is closed next. */
   close(): void {
     this.#closed = true;
-    for (const followers of [...this.#byRun.values()]) for (const follower of [...followers]) follower.return();
+    for (const follower of this.#all()) follower.return();
+  }
+
+  /** As `close`, while runs go on elsewhere: readers of those that have not ended get the reason, also those that come later. */
+  cut(reason: VenturiError): void {
+    this.#reason = reason;
+    for (const follower of this.#all()) follower.cut(reason);
+  }
+
+  #all(): Follower[] {
+    return [...this.#byRun.values()].flatMap((followers) => [...followers]);
   }
 
   #add(follower: Follower): void {

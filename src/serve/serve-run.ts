@@ -146,7 +146,8 @@ export async function streamRun(
     const isRefused = refused !== undefined && writer.refuse(refused(error.toJSON()), []);
     if (!isRefused && failed === undefined) writer.destroy();
     else if (!isRefused) writer.end(failed?.(error));
-    abandoned = error.details?.retracted === true;
+    // A refused client asks again, for another run.
+    abandoned = error.details?.retracted === true || (isRefused && error.code === "shutting_down");
   }
   if (abandoned || writer.gone.aborted) await clientLeft(served);
 }
@@ -254,12 +255,14 @@ export async function awaitRun(
   served: ServedRun,
   watch?: (event: RunEvent) => void,
 ): Promise<TerminalEvent | undefined> {
-  const { runs, run, reply, channel } = served;
-  const last = await terminalOf(noted(runs.follow(run, { signal: readerGone(reply.raw), channel }), reply, watch));
+  const { run, reply, channel } = served;
+  const batches = noted(served.runs.follow(run, { signal: readerGone(reply.raw), channel }), reply, watch);
+  const last = await terminalOf(batches).catch(async (thrown: unknown) => {
+    if (VenturiError.is(thrown, "shutting_down")) await clientLeft(served);
+    throw thrown;
+  });
   if (last === undefined) await clientLeft(served);
-  else if (served.rate !== undefined) {
-    for (const [name, value] of Object.entries(await served.rate())) reply.header(name, value);
-  }
+  else for (const [name, value] of Object.entries((await served.rate?.()) ?? {})) reply.header(name, value);
   return last;
 }
 

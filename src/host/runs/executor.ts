@@ -271,7 +271,8 @@ export class Executor {
     if (this.#worker.active === 0) return;
     if (afterDrain === "release") {
       await this.#worker.stop();
-      followers.close(); // Their streams continue in another process.
+      // Their streams continue in another process.
+      followers.cut(new VenturiError("run.follow", "shutting_down", "the service stopped; the run goes on elsewhere"));
       return;
     }
     this.#interrupt.abort(

@@ -202,7 +202,7 @@ export class HostRuns implements Runs {
     if (row.state === "done") return;
     await this.signal(run, "cancel", { reason, ...(details === undefined ? {} : { details }) });
     await new Callers(this.#deps.journal, row).ended(reason);
-    for await (const _batch of this.#followers.follow(run, { after: row.head })); // Ends after the terminal event.
+    await this.#followers.ended(run, row.head);
   }
 
   signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean> {
