@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { openaiRates, readerGone } from "venturi/internal";
-import { type ChannelHost, type PendingCall, type Runs, terminalOf, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  type PendingCall,
+  type Runs,
+  terminalOf,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { awaitRun, startRun, streamRun } from "venturi/plugin/channel";
 import { invalid } from "./content.ts";
@@ -22,7 +29,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
   server.post("/responses", { schema }, async (request, reply) => {
     const { body } = request;
     const runs = host.runsFor(request);
-    const before = await earlier(runs, body);
+    const before = await earlier(runs, body, readerGone(reply.raw));
     const items = await resolved(runs, await withFiles(inputItems(body), () => runs, host.limits.body));
     const session = before?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
     const asked = {
@@ -63,7 +70,7 @@ export function mountInputTokens(host: ChannelHost<FastifyInstance>): void {
   server.post("/responses/input_tokens", { schema }, async (request, reply) => {
     const { body } = request;
     const runs = host.runsFor(request);
-    const before = await earlier(runs, body);
+    const before = await earlier(runs, body, readerGone(reply.raw));
     const items = await resolved(runs, await withFiles(inputItems(body), () => runs, host.limits.body));
     const asked = toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]);
     const session = before === undefined ? {} : { session: before.session };
@@ -79,21 +86,27 @@ interface Earlier {
   readonly calls: readonly PendingCall[];
 }
 
-async function earlier(runs: Runs, body: ResponsesRequest): Promise<Earlier | undefined> {
+/** Waits for a response that is still active, as long as its client does. */
+async function earlier(runs: Runs, body: ResponsesRequest, gone: AbortSignal): Promise<Earlier | undefined> {
   const { previous_response_id: id, conversation } = body;
   if (id != null && conversation != null) throw invalid("previous_response_id and conversation exclude each other");
   if (conversation != null) {
     const session = conversationId(conversation);
     const [row] = (await runs.list({ session, limit: 1 })).runs;
-    return { session, calls: row === undefined ? [] : await leftBy(runs, row) };
+    return { session, calls: row === undefined ? [] : await leftBy(runs, row, gone) };
   }
   if (id == null) return undefined;
   const row = await rowOf(runs, id);
   if (row.session === undefined) throw invalid("that response was not stored, so nothing can follow it");
-  return { session: row.session, calls: await leftBy(runs, row) };
+  return { session: row.session, calls: await leftBy(runs, row, gone) };
 }
 
-async function leftBy(runs: Runs, row: { run: string; head: number }): Promise<readonly PendingCall[]> {
-  const last = await terminalOf(runs.follow(row.run, { after: Math.max(0, row.head - 1), channel: "openai" }));
+async function leftBy(
+  runs: Runs,
+  { run, head }: { readonly run: string; readonly head: number },
+  gone: AbortSignal,
+): Promise<readonly PendingCall[]> {
+  const last = await terminalOf(runs.follow(run, { after: Math.max(0, head - 1), signal: gone, channel: "openai" }));
+  if (gone.aborted) throw new VenturiError("response.create", "stream_interrupted", "the client left");
   return last?.type === "run.finished" ? (last.calls ?? []) : [];
 }
