@@ -16,6 +16,7 @@ export class Connection {
   #closed = false;
   #failures = 0;
   #checking = false;
+  #underWay = 0;
   /** The server announced changed tools since the last listing. */
   #stale = false;
   /** Set during the minimum interval between listings. */
@@ -84,8 +85,12 @@ export class Connection {
   /** Runs `work` with the client. After a failure the server is asked whether it is still there. */
   async use<T>({ signal }: { readonly signal: AbortSignal }, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.client(signal);
+    this.#underWay += 1;
+    const working = work(client).finally(() => {
+      this.#underWay -= 1;
+    });
     try {
-      return await work(client);
+      return await working;
     } catch (thrown) {
       if (!signal.aborted && !VenturiError.isInstance(thrown)) await this.suspect(client);
       throw thrown;
@@ -112,7 +117,8 @@ export class Connection {
       const options = { timeout: 2_000 };
       await (client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options));
     } catch (thrown) {
-      this.#lost(client, messageOf(thrown));
+      // A server that works on a call may answer nothing else meanwhile; giving it up would fail that call too.
+      if (this.#underWay === 0 || !isTimeout(thrown)) this.#lost(client, messageOf(thrown));
     } finally {
       this.#checking = false;
     }
@@ -251,5 +257,9 @@ const refreshEvery = 1_000;
 
 const listAll = async (client: Client, timeout: number): Promise<RemoteTool[]> =>
   (await client.listTools(undefined, { timeout, cacheMode: "refresh" })).tools;
+
+/** The library's SdkErrorCode.RequestTimeout, by value because the library is loaded lazily. */
+const isTimeout = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && thrown.code === "REQUEST_TIMEOUT";
 
 const unavailable = (message: string) => new VenturiError("tool.call", "unavailable", message);
