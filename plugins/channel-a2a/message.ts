@@ -2,7 +2,7 @@ import { answerQuestion, isJsonObject, type JsonObject, type Reply, shortKey } f
 import type { PendingQuestion, RunRequest } from "venturi/plugin";
 import { a2aError, invalidParams, noTask } from "./errors.ts";
 import { inputOf, partsOf, textOf } from "./parts.ts";
-import { type Serving, taskRow } from "./serving.ts";
+import { type Serving, steeredRow, taskRow } from "./serving.ts";
 import { contextOf } from "./task.ts";
 
 /** The run a message is about, and the event after which its sender needs updates. */
@@ -19,7 +19,11 @@ export async function takeMessage(serving: Serving, params: JsonObject): Promise
     throw invalidParams("message.messageId is missing");
   const taskId = idIn(message, "taskId");
   const push = isJsonObject(configuration) ? configuration.taskPushNotificationConfig : undefined;
-  if (isJsonObject(push)) pushStore(serving).check(push); // Before anything is started.
+  if (isJsonObject(push)) {
+    // Before anything is started or answered. Whoever begins a task says where it reports.
+    pushStore(serving).check(push);
+    if (taskId !== undefined) await steeredRow(serving, taskId);
+  }
   const taken = taskId === undefined ? await begin(serving, message) : await goOn(serving, taskId, message);
   if (isJsonObject(push)) await pushStore(serving).set(taken.run, push);
   return taken;

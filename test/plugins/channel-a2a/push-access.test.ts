@@ -5,8 +5,9 @@ import { testFolder } from "../../host/folder.ts";
 import { keyOf } from "../../service.ts";
 
 const config = `
-providers: { demo: { type: simulator, pace: 0 } }
-agents: { a: { model: demo/small } }
+providers: { demo: { type: simulator, pace: 0, scenarios: [{ name: asks, turns: [{ calls: [{ name: ask, arguments: { question: "Which?" } }] }, { text: Done. }] }] } }
+tools: { ask: { type: ask } }
+agents: { a: { model: demo/small }, asking: { model: demo/asks, tools: [ask] } }
 channels:
   a2a: { webhook: push }
   time: { webhooks: { push: { secret: 0123456789abcdef0123, runs: notify, format: a2a, events: [run.failed], hosts: ["127.0.0.1:9"] } } }
@@ -16,8 +17,9 @@ server:
   listen: 0
   auth:
     keys:
-      - { id: acme, sha256: ${keyOf("", "acme").sha256} }
+      - { id: acme, sha256: ${keyOf("", "acme").sha256}, may: [start, see, steer, approve] }
       - { id: reader, tenant: acme, sha256: ${keyOf("", "reader").sha256}, may: [see] }
+      - { id: answering, tenant: acme, sha256: ${keyOf("", "answering").sha256}, may: [see, approve] }
       - { id: watcher, sha256: ${keyOf("", "watcher").sha256}, tenants: all }
       - { id: chief, sha256: ${keyOf("", "chief").sha256}, tenants: all, act: all }
 limits: { drain: 50ms }
@@ -31,8 +33,8 @@ describe("push notifications of a task", () => {
   });
   afterEach(() => service.drain());
 
-  const rpc = async (key: string, method: string, params: object) => {
-    const response = await fetch(`${service.url}/a2a/a`, {
+  const rpc = async (key: string, method: string, params: object, agent = "a") => {
+    const response = await fetch(`${service.url}/a2a/${agent}`, {
       method: "POST",
       headers: { "content-type": "application/json", "a2a-version": "1.0", authorization: `Bearer ${key}` },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
@@ -58,5 +60,19 @@ describe("push notifications of a task", () => {
     expect(await configs("acme")).to.deep.equal([{ ...at, token: "t-1" }]);
     expect((await rpc("chief", "DeleteTaskPushNotificationConfig", { taskId, id: "push" })).status).to.equal(200);
     expect(await configs("acme")).to.deep.equal([]);
+  });
+
+  it("are not moved by an answer of a key that may not steer the task", async () => {
+    const say = (key: string, message: object, configuration: object = {}) => {
+      const sent = { message: { role: "ROLE_USER", parts: [{ text: "hi" }], ...message }, configuration };
+      return rpc(key, "SendMessage", sent, "asking");
+    };
+    const push = (to: string) => ({ taskPushNotificationConfig: { url: `http://127.0.0.1:9/${to}` } });
+    const taskId = (await say("acme", { messageId: "m" }, push("acme"))).result?.task?.id ?? "";
+    const answered = await say("answering", { messageId: "n", taskId }, push("elsewhere"));
+    expect(answered.status).to.equal(403);
+    const { result } = await rpc("acme", "ListTaskPushNotificationConfigs", { taskId }, "asking");
+    expect(result?.configs).to.deep.equal([{ id: "push", taskId, url: "http://127.0.0.1:9/acme" }]);
+    expect((await say("answering", { messageId: "o", taskId })).status).to.equal(200);
   });
 });
