@@ -43,12 +43,11 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
     const caller = host.caller(request);
     const { name } = request.params;
     existing(caller, name);
-    const letters = await lanes.letters(name, request.query.cursor, page);
-    const last = letters.at(-1)?.letter.message.id;
-    return {
-      letters: letters.filter(({ letter }) => isOwn(letter, caller)).map(({ letter }) => letterView(letter)),
-      ...(letters.length < page || last === undefined ? {} : { cursor: last }),
-    };
+    const after = request.query.cursor;
+    const found = await lettersOf(name, { after, most: page + 1, isWanted: (letter) => isOwn(letter, caller) });
+    const letters = found.slice(0, page).map(letterView);
+    const last = letters.at(-1)?.id;
+    return { letters, ...(found.length <= page || last === undefined ? {} : { cursor: last }) };
   });
   server.post("/v1/webhooks/:name/replay", { schema: replaying }, async (request) => {
     host.demand(request, "inspect");
@@ -83,8 +82,18 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
       found.push(letter);
     }
     if (ids !== undefined) return found;
-    const letters = await lanes.letters(name, undefined, mostCounted);
-    return letters.map(({ letter }) => letter).filter((letter) => mayChange(letter, caller));
+    return await lettersOf(name, { most: mostCounted, isWanted: (letter) => mayChange(letter, caller) });
+  }
+
+  /** Reads past letters that are not wanted: another tenant's must neither fill a page nor be its cursor. */
+  async function lettersOf(name: string, { after, most, isWanted }: Wanted): Promise<DeadLetter[]> {
+    const found: DeadLetter[] = [];
+    for (let from = after; ; ) {
+      const read = await lanes.letters(name, from, mostCounted);
+      found.push(...read.map(({ letter }) => letter).filter(isWanted));
+      from = read.at(-1)?.letter.message.id;
+      if (found.length >= most || read.length < mostCounted) return found.slice(0, most);
+    }
   }
 
   async function figuresOf(name: string) {
@@ -102,6 +111,12 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
       ...(error === undefined ? {} : { error }),
     };
   }
+}
+
+interface Wanted {
+  readonly after?: string | undefined;
+  readonly most: number;
+  readonly isWanted: (letter: DeadLetter) => boolean;
 }
 
 /** Without keys there is a single caller, who is everyone. */

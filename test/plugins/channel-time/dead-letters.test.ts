@@ -57,6 +57,25 @@ describe("dead letters", () => {
     expect(await seenBy("acme")).to.deep.equal([]);
   });
 
+  it("of another tenant fill no page, are no cursor, and leave none behind when all are sent again", async () => {
+    const values = service.host.journal.keyValues;
+    const bury = async (tenant: string, number: number) => {
+      const id = `msg_${tenant}_${String(number).padStart(4, "0")}`;
+      const message = { id, place: 1, type: "run.failed", tenant, body: "{}" };
+      const letter = { webhook: "crm", run: tenant, tenant, message, attempts: 1, error: "status 410", at: 1 };
+      await values?.put("webhooks", { key: `dead/crm/${id}`, value: JSON.stringify(letter), version: 0 });
+    };
+    for (let number = 0; number < 1_001; number++) await bury("a", number);
+    for (let number = 0; number < 51; number++) await bury("acme", number);
+    const { letters, cursor } = (await ask("acme", "/crm/dead")).body;
+    expect([letters.length, cursor]).to.deep.equal([50, "msg_acme_0049"]);
+    const rest = (await ask("acme", `/crm/dead?cursor=${cursor}`)).body;
+    expect(rest.letters.map(({ id }: { id: string }) => id)).to.deep.equal(["msg_acme_0050"]);
+    expect(rest).not.to.have.property("cursor");
+    expect((await ask("anyone", "/crm/dead")).body).to.deep.equal({ letters: [] });
+    expect((await ask("acme", "/crm/replay", "POST")).body).to.deep.equal({ replayed: 51 });
+  });
+
   it("and where they go: the path of the URL, which may be what a receiver knows its senders by, is the operator's", async () => {
     const shownTo = async (key: string): Promise<string> => (await ask(key, "")).body.webhooks[0].url;
     expect(await shownTo("acme")).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
