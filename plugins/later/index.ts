@@ -6,6 +6,7 @@ import {
   fromToolOptions,
   Journal,
   type KeyValues,
+  type RunRequest,
   type Runs,
   type StoredSchedule,
   type ToolContext,
@@ -77,8 +78,7 @@ async function later({ input, context, options, now, runs, values }: Asked): Pro
   if (at < now - 60_000) throw failure(`${iso(at)} has passed; it is ${iso(now)}`);
   if (at > now + options.longest) throw failure(`at most ${iso(now + options.longest)}`);
   const { tenant, request } = await runs.get(run);
-  const before = request.metadata?.laterDepth; // A caller may have set it to anything.
-  const depth = (typeof before === "number" && before > 0 ? before : 0) + 1;
+  const depth = (await depthOf(runs, request)) + 1;
   if (depth > options.chain)
     throw failure(`runs that were started later may go on ${options.chain} times; do it now, or leave it`);
   if (input.here && session === undefined) throw failure("this run is not part of a conversation to go on with");
@@ -107,6 +107,13 @@ async function later({ input, context, options, now, runs, values }: Asked): Pro
     if (await stored.add({ ...schedule, name })) return { schedule: name, at: iso(at) };
   }
   throw failure(`this run has made ${options.most} already, which is its limit`);
+}
+
+/** How many runs in a row were started later. A called run belongs to its caller's chain, or calling would begin another. */
+async function depthOf(runs: Runs, { metadata, parent }: RunRequest): Promise<number> {
+  const own = metadata?.laterDepth; // A caller may have set it to anything.
+  const depth = typeof own === "number" && own > 0 ? own : 0;
+  return parent === undefined ? depth : Math.max(depth, await depthOf(runs, (await runs.get(parent.run)).request));
 }
 
 function momentOf({ in: after, at }: Asked["input"], now: number): number {

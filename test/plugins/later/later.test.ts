@@ -14,10 +14,13 @@ describe("the tool later", () => {
   let clock: VirtualClock;
   let journal: MemoryJournal;
   let request: Partial<RunRequest>;
+  /** Of single runs. */
+  let requests: Record<string, Partial<RunRequest>>;
   beforeEach(() => {
     clock = new VirtualClock();
     journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
     request = {};
+    requests = {};
   });
 
   async function make(options: Record<string, unknown> = {}, kept: unknown = journal): Promise<Tool> {
@@ -26,7 +29,7 @@ describe("the tool later", () => {
       log: silentLog,
       clock,
       folder: ".",
-      runs: () => ({ get: async () => ({ tenant: "acme", request }) }) as never,
+      runs: () => ({ get: async (run: string) => ({ tenant: "acme", request: requests[run] ?? request }) }) as never,
       resolve: () => kept as never,
       plugin: () => Promise.reject(new Error("not used")),
     })) as Tool;
@@ -139,6 +142,16 @@ describe("the tool later", () => {
     await call(tool, { in: "1h" });
     expect((await stored())[0]?.origin?.depth).to.equal(2);
     request = { metadata: { laterDepth: 2 } };
+    expect(await refusal(tool, { in: "1h" })).to.equal("tool_failed");
+  });
+
+  it("counts a called run in the chain of the run that called it", async () => {
+    const tool = await make({ chain: 2 });
+    const called = (run: string): Partial<RunRequest> => ({ parent: { run, call: "c", depth: 1 } });
+    requests = { r1: called("r2"), r2: called("r3"), r3: { metadata: { laterDepth: 1 } } };
+    await call(tool, { in: "1h" });
+    expect((await stored())[0]?.origin?.depth).to.equal(2);
+    requests = { r1: called("r2"), r2: called("r3"), r3: { metadata: { laterDepth: 2 } } };
     expect(await refusal(tool, { in: "1h" })).to.equal("tool_failed");
   });
 
