@@ -72,15 +72,17 @@ async function listTasks(serving: Serving, params: JsonObject): Promise<JsonObje
   const { contextId, pageToken, statusTimestampAfter, status } = params;
   const asked = countIn(params, "pageSize") ?? 50;
   if (asked < 1 || asked > mostListed) throw invalidParams(`pageSize is from 1 to ${mostListed}`);
-  if (status != null && !states.has(String(status))) throw invalidParams("status is no state of a task");
-  const since = statusTimestampAfter == null ? 0 : Date.parse(String(statusTimestampAfter));
+  const state = status ?? "TASK_STATE_UNSPECIFIED";
+  if (typeof state !== "string" || !states.has(state)) throw invalidParams("status is no state of a task");
+  const after = statusTimestampAfter ?? new Date(0).toISOString();
+  const since = typeof after === "string" ? Date.parse(after) : Number.NaN;
   if (Number.isNaN(since)) throw invalidParams("statusTimestampAfter is no time");
   const page = await runs.list({
     agent: agent.name,
     limit: asked,
     ...(typeof contextId === "string" && contextId !== "" ? { session: contextId } : {}),
     ...(typeof pageToken === "string" && pageToken !== "" ? { cursor: pageToken } : {}),
-    ...filters[String(status)],
+    ...filters[state],
   });
   const view = { history: countIn(params, "historyLength") ?? 0, artifacts: params.includeArtifacts === true };
   const tasks: JsonObject[] = [];

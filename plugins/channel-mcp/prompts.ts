@@ -33,13 +33,13 @@ function argumentsOf(agent: AgentInfo): Json[] {
 
 export function getPrompt({ runs, published }: Serving, { name, arguments: given }: Json): Json {
   const values = isObject(given) ? given : {};
-  const written = published.prompts.get(String(name));
+  const written = published.prompts.get(textOf(name));
   if (written !== undefined) return writtenPrompt(written, values);
   const agent = agentNamed(runs, name);
   const names = argumentsOf(agent).map((argument) => String(argument.name));
   const unknown = Object.keys(values).find((key) => !names.includes(key));
   if (unknown !== undefined) throw invalidParams(`${agent.name} takes no argument ${unknown}`);
-  const lines = names.filter((key) => values[key] !== undefined).map((key) => `${key}: ${String(values[key])}`);
+  const lines = names.filter((key) => values[key] !== undefined).map((key) => `${key}: ${textOf(values[key])}`);
   const text = [`Ask the agent ${agent.name}.`, agent.description, ...lines].filter(Boolean).join("\n");
   return {
     ...(agent.description === undefined ? {} : { description: agent.description }),
@@ -52,9 +52,12 @@ function writtenPrompt({ description, arguments: declared, messages }: Published
   if (unknown !== undefined) throw invalidParams(`the prompt takes no argument ${unknown}`);
   const missing = Object.entries(declared).find(([key, { required }]) => required && given[key] === undefined);
   if (missing !== undefined) throw invalidParams(`the argument ${missing[0]} is missing`);
-  const values = Object.fromEntries(Object.keys(declared).map((key) => [key, String(given[key] ?? "")]));
+  const values = Object.fromEntries(Object.keys(declared).map((key) => [key, textOf(given[key] ?? "")]));
   return { ...(description === undefined ? {} : { description }), messages: filled(messages, values) };
 }
+
+/** Arguments are texts; an object's own `toString` is the client's, and may be no function. */
+const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 const mostValues = 100;
 
@@ -63,7 +66,7 @@ export function complete(runs: Runs, { ref, argument }: Json): Json {
   const isPrompt = isObject(ref) && ref.type === "ref/prompt";
   const agent = isPrompt ? runs.agents().find(({ name }) => name === ref.name) : undefined;
   const { name, value } = isObject(argument) ? argument : {};
-  const listed = agent === undefined ? undefined : inputsOf(agent)[String(name)]?.enum;
-  const all = (Array.isArray(listed) ? listed.map(String) : []).filter((one) => one.startsWith(String(value ?? "")));
+  const listed = agent === undefined ? undefined : inputsOf(agent)[textOf(name)]?.enum;
+  const all = (Array.isArray(listed) ? listed.map(String) : []).filter((one) => one.startsWith(textOf(value ?? "")));
   return { completion: { values: all.slice(0, mostValues), total: all.length, hasMore: all.length > mostValues } };
 }

@@ -33,4 +33,13 @@ describe("complaints about a value", () => {
       message: 'unknown key (did you mean "agent"?)',
     });
   });
+
+  it("take an object in place of one of some words as it is, whatever its keys are called", () => {
+    const words = z.object({
+      word: z.enum(["yes", "no"]),
+      kind: z.discriminatedUnion("type", [z.object({ type: z.literal("a") })]),
+    });
+    const hostile = { toString: 1, valueOf: 2 };
+    expect(about(words, { word: hostile, kind: { type: hostile } })[0]?.message).to.equal("expected one of yes, no");
+  });
 });

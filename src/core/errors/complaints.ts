@@ -46,18 +46,22 @@ export const saysMore = ({ message }: Issue): boolean => !message.startsWith("Un
 function readable(issue: Issue, found: unknown): string {
   if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
     const values = issue.options.map(String);
-    return `expected one of ${values.join(", ")}${didYouMean(String(found), values)}`;
+    return `expected one of ${values.join(", ")}${guessed(found, values)}`;
   }
   const own = !issue.message.startsWith("Invalid");
   if (issue.code === "invalid_value" && !own) {
     const values = issue.values.map(String);
-    return `expected one of ${values.join(", ")}${didYouMean(String(found), values)}`;
+    return `expected one of ${values.join(", ")}${guessed(found, values)}`;
   }
   if (!own && (issue.code === "invalid_type" || issue.code === "invalid_union")) {
     return `expected ${expectedBy(issue)}, found ${kindOf(found)}`;
   }
   return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
 }
+
+/** Only a value that has a text can be misspelt. An object's own `toString` is the sender's, and may be no function. */
+const guessed = (found: unknown, values: readonly string[]): string =>
+  typeof found === "object" ? "" : didYouMean(String(found), values);
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";

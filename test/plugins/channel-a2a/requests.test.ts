@@ -46,6 +46,8 @@ describe("requests of A2A clients", () => {
       ["ListTasks", { pageSize: "ten" }, -32602],
       ["ListTasks", { status: "TASK_STATE_DONE" }, -32602],
       ["ListTasks", { statusTimestampAfter: "yesterday" }, -32602],
+      ["ListTasks", { status: { toString: 1 } }, -32602],
+      ["ListTasks", { statusTimestampAfter: { toString: 1 } }, -32602],
     ];
     for (const [method, params, code] of wrong)
       expect((await rpc(method, params)).error?.code, `${method} ${JSON.stringify(params)}`).to.equal(code);

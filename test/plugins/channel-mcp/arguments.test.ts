@@ -47,4 +47,23 @@ describe("arguments of a call to an agent over MCP", () => {
     const input = { text: '{"amount":1}', variables: { amount: 1 } };
     expect(runInput(agent as never, { amount: 1, input: null, session: null })).to.deep.equal({ input });
   });
+
+  it("of a prompt or a completion may be no texts", async () => {
+    const hostile = { toString: 1 };
+    const asked = {
+      "prompts/get": { name: "assistant", arguments: { input: hostile } },
+      "completion/complete": {
+        ref: { type: "ref/prompt", name: "assistant" },
+        argument: { name: hostile, value: hostile },
+      },
+    };
+    for (const [method, params] of Object.entries(asked)) {
+      const response = await fetch(`${service.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      expect(await response.json(), method).to.have.property("result");
+    }
+  });
 });
