@@ -78,7 +78,7 @@ export { ForkRequest } from "./core/run/fork.ts";
 export { applyPatch } from "./core/run/json-patch.ts";
 export { joinWires } from "./core/run/kept-wire.ts";
 export { isCutShort, isLimitName } from "./core/run/limit-names.ts";
-export { asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/list-query.ts";
+export { arrivalCursor, asksDigests, noDigests, type RunsQuery, sortCursor } from "./core/run/list-query.ts";
 export { MemoryScope, PatchOperation } from "./core/run/memory-events.ts";
 export { fitPage, pageBytes } from "./core/run/page.ts";
 export { shownOutput } from "./core/run/projection.ts";

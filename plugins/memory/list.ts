@@ -1,4 +1,4 @@
-import { fitPage, mostWords, rowFits, sortCursor, TotalsFold, wordsOf } from "venturi/internal";
+import { arrivalCursor, fitPage, mostWords, rowFits, sortCursor, TotalsFold, wordsOf } from "venturi/internal";
 import type { Grouping, ListQuery, RunRow, Totals } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
@@ -6,7 +6,7 @@ import { rowOf, type StoredRun } from "./run.ts";
 export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: RunRow[]; cursor?: string } {
   if (query.sort !== undefined) return sortedPage(stored, { ...query, sort: query.sort });
   const limit = query.limit ?? 50;
-  const from = query.cursor === undefined ? undefined : Number(query.cursor);
+  const from = query.cursor === undefined ? undefined : arrivalCursor(query.cursor);
   const ordered = [...stored];
   if (!query.oldestFirst) ordered.reverse();
   const after = (run: StoredRun) => from === undefined || (query.oldestFirst ? run.order > from : run.order < from);

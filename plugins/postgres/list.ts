@@ -1,4 +1,4 @@
-import { mostWords, noDigests, shadowTenant, sortCursor, toRow, wordsOf } from "venturi/internal";
+import { arrivalCursor, mostWords, noDigests, shadowTenant, sortCursor, toRow, wordsOf } from "venturi/internal";
 import type { ListQuery, RunRow, StoredRow } from "venturi/plugin";
 import type { Database } from "./database.ts";
 import type { ReadReplica } from "./read-replica.ts";
@@ -79,8 +79,10 @@ function listConditions(schema: string, query: ListQuery): { conditions: string;
     conditions.push(`${conditions.pop()}$${values.length + 1}`);
     add(`jsonb_typeof(${found} -> ?) IN ('string', 'number', 'boolean')`, key);
   }
-  if (query.sort === undefined) add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
-  else {
+  if (query.sort === undefined) {
+    if (cursor !== undefined) arrivalCursor(cursor); // Validates it.
+    add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
+  } else {
     const by = sortColumns[query.sort];
     conditions.push(`s.${by} IS NOT NULL`);
     if (cursor !== undefined) {

@@ -1,4 +1,4 @@
-import { mostWords, noDigests, sortCursor, toRow, wordsOf } from "venturi/internal";
+import { arrivalCursor, mostWords, noDigests, sortCursor, toRow, wordsOf } from "venturi/internal";
 import type { ListQuery, RunRow } from "venturi/plugin";
 import type { Asked } from "./store-thread.ts";
 
@@ -9,7 +9,7 @@ export async function listPage(
 ): Promise<{ runs: RunRow[]; cursor?: string }> {
   const limit = query.limit ?? 50;
   if (query.text !== undefined && search === "none") throw noDigests("the journal has `search: false`");
-  if (query.sort !== undefined && query.cursor !== undefined) sortCursor(query.cursor); // Validates the cursor.
+  if (query.cursor !== undefined) (query.sort === undefined ? arrivalCursor : sortCursor)(query.cursor); // Validates it.
   const words = query.text === undefined ? [] : wordsOf(query.text).slice(0, mostWords);
   if (query.text !== undefined && words.length === 0) return { runs: [] };
   const asked = words.length === 0 ? query : { ...query, text: words.map((word) => `"${word}"*`).join(" ") };

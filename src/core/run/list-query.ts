@@ -55,11 +55,18 @@ export const metadataText = (value: unknown): string | undefined =>
 /** Position in a sorted list: the value of the last run, and its id. */
 export function sortCursor(cursor: string): { readonly value: number; readonly id: number } {
   const [value, id] = cursor.split("_").map(Number);
-  if (value === undefined || id === undefined || Number.isNaN(value) || !Number.isInteger(id)) {
-    throw new VenturiError("journal.list", "invalid_input", "the cursor belongs to a list in another order");
-  }
+  if (value === undefined || id === undefined || Number.isNaN(value) || !Number.isSafeInteger(id)) throw otherOrder();
   return { value, id };
 }
+
+/** Position in a list by arrival: the id of the last run. Callers send what they like, so an engine is not asked with it as it is. */
+export function arrivalCursor(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw otherOrder();
+  return Number(cursor);
+}
+
+const otherOrder = () =>
+  new VenturiError("journal.list", "invalid_input", "the cursor belongs to a list in another order");
 
 /** Whether the query needs digests. */
 export const asksDigests = ({ text, tool, model, code, minMs, sort }: ListQuery): boolean =>
