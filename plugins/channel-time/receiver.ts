@@ -101,7 +101,8 @@ export class Receiver {
 
   async #send(message: Message, where: Notified, signal: AbortSignal | undefined): Promise<Delivered> {
     const { url = this.options.url, headers } = where;
-    if (url === undefined) return { kind: "failed", error: "the webhook has no URL", final: true };
+    const closed = url === undefined ? "the webhook has no URL" : closedTo(this.options, message);
+    if (url === undefined || closed !== undefined) return { kind: "failed", error: closed ?? "", final: true };
     const late = new AbortController();
     const stop = this.#clock.after(this.options.timeout, () => late.abort(new Error("the receiver took too long")));
     const body = this.#masked(message.body);
@@ -168,6 +169,13 @@ function ownFetch(options: WebhookOptions): EgressFetch {
       nameServers: options.nameServers,
     }),
   );
+}
+
+/** Others than the runs themselves may name a webhook for one, such as the clients of an agent. */
+function closedTo({ tenants, agents }: WebhookOptions, { tenant, agent }: Message): string | undefined {
+  if (tenants !== undefined && !tenants.includes(tenant)) return `the webhook is not for the tenant "${tenant}"`;
+  if (agents === undefined || agent === undefined || agents.includes(agent)) return undefined;
+  return `the webhook is not for the agent "${agent}"`;
 }
 
 function refused(response: Response): Delivered {
