@@ -68,13 +68,14 @@ export class CallerAccess {
     if (this.#mine.size < mostStarted) this.#mine.add(run);
   }
 
-  async own(run: string, scope: Scope): Promise<RunRow> {
+  /** `unseen`: the error for a run that exists, but not for this caller. */
+  async own(run: string, scope: Scope, unseen: (run: string) => VenturiError = noRun): Promise<RunRow> {
     const caller = this.#caller;
     if (!this.#mine.has(run)) demand(caller, scope);
     const row = await this.#runs.get(run);
     const visible = this.mayChange(row.tenant) || (scope === "see" && caller.tenants === "all");
     if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
-    throw noRun(run);
+    throw unseen(run);
   }
 
   /** The query, limited to what the caller may see. */

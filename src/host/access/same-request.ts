@@ -10,6 +10,10 @@ export const fingerprint = (sent: unknown): string =>
 /** Reusing a key with a different request is a client error; running neither is safe. Older runs have no fingerprint. */
 export function mustBeSame({ run, request }: RunRow, sent: string | undefined): void {
   if (request.sent === undefined || sent === undefined || request.sent === sent) return;
-  const message = "this Idempotency-Key was used for a different request";
-  throw new VenturiError("run.start", "conflict", message, { details: { run } });
+  throw new VenturiError("run.start", "conflict", different, { details: { run } });
 }
+
+const different = "this Idempotency-Key was used for a different request";
+
+/** The key was used for a run that the caller may not know of: the same error, without the run. */
+export const usedForHidden = (): VenturiError => new VenturiError("run.start", "conflict", different);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Service } from "../../../src/host/service.ts";
 import { serviceOf } from "../../plugins/channel-time/world.ts";
+import { keyOf } from "../../service.ts";
 
 describe("a start that is repeated under its Idempotency-Key", () => {
   let service: Service & { close(): Promise<void> };
@@ -62,6 +63,29 @@ channels: { http: {} }
     for (const [one, two] of other) {
       const [first, second] = await answers(one, two);
       expect([first?.status, second?.status], JSON.stringify(two)).to.deep.equal([200, 409]);
+    }
+  });
+
+  it("does not tell a key of some agents about another agent's run, only that the Idempotency-Key was used", async () => {
+    const auth = [keyOf("all", "all"), { ...keyOf("some", "some"), tenant: "all", agents: ["b"] }];
+    const limited = await serviceOf(`
+agents: { a: { model: demo/small }, b: { model: demo/small } }
+channels: { http: {} }
+server: { listen: 0, auth: { keys: ${JSON.stringify(auth)} } }
+`);
+    const start = async (key: string, agent: string) => {
+      const headers = { "content-type": "application/json", "idempotency-key": "k", authorization: `Bearer ${key}` };
+      const body = JSON.stringify({ agent, input: "hello" });
+      const response = await fetch(`${limited.url}/v1/runs`, { method: "POST", headers, body });
+      return { status: response.status, text: await response.text() };
+    };
+    try {
+      expect((await start("all", "a")).status).to.equal(200);
+      const { status, text } = await start("some", "b");
+      expect(status).to.equal(409);
+      expect(text).not.to.include("run_");
+    } finally {
+      await limited.close();
     }
   });
 });
