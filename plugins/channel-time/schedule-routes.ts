@@ -25,6 +25,7 @@ export interface ScheduleRoutes {
 /** `/v1/schedules`: lists those of the configuration, and creates and removes others. */
 export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: ScheduleRoutes): void {
   const { scheduler, now } = deps;
+  const turns = new TenantTurns();
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/schedules", { schema: making }, async (request, reply) => {
     host.demand(request, "schedule");
@@ -32,11 +33,13 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     const caller = host.caller(request);
     const agent = permittedAgent(host, request, request.body.agent);
     const definition = await definitionOf({ ...request.body, agent }, { ...deps, caller });
-    await mustHaveRoom(scheduler, definition);
-    const taken = (await scheduler.configured()).get(definition.name);
-    if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
-      throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);
-    }
+    await turns.take(caller.tenant, async () => {
+      await mustHaveRoom(scheduler, definition);
+      const taken = (await scheduler.configured()).get(definition.name);
+      if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
+        throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);
+      }
+    });
     // One of an earlier schedule of this name may be left, if its removal was cut off.
     await scheduler.states.forget(definition);
     return await reply.code(201).send(viewOf(await watched("api", definition), undefined, now()));
@@ -74,6 +77,21 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     if (configured === undefined || !isVisible(configured, caller)) throw none(name);
     throw failure("conflict", `the schedule "${name}" is in the configuration; remove it there`);
   });
+}
+
+/** One after the other for each tenant: what is checked before something is stored must still hold then. */
+class TenantTurns {
+  readonly #last = new Map<string, Promise<void>>();
+
+  async take(tenant: string, work: () => Promise<void>): Promise<void> {
+    const mine = (this.#last.get(tenant) ?? Promise.resolve()).catch(() => {}).then(work);
+    this.#last.set(tenant, mine);
+    try {
+      await mine;
+    } finally {
+      if (this.#last.get(tenant) === mine) this.#last.delete(tenant);
+    }
+  }
 }
 
 async function definitionOf(
