@@ -130,6 +130,7 @@ describe("limits", () => {
         .to.throw()
         .with.property("code", "invalid_input");
     }
+    expect(() => lowerLimits(limits, { token: 5 })).to.throw('limits.token: unknown key (did you mean "tokens"?)');
   });
 
   it("counts tokens over the run, and does not ask for more than are left", async () => {

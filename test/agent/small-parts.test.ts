@@ -101,7 +101,7 @@ describe("a request's limits", () => {
       expect(error).to.include({ op: "run.start", code: "invalid_input" });
       expect(error.message).to.match(new RegExp(`^limits\\.${path}: .`));
     }
-    expect(failure(() => lowerLimits(limits, { more: 1 })).message).to.match(/^limits\.: /);
+    expect(failure(() => lowerLimits(limits, { more: 1 })).message).to.match(/^limits\.more: unknown key; /);
   });
 
   it("when reached are found behind any error that wraps them", () => {

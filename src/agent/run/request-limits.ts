@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { complaintsOf } from "../../core/errors/complaints.ts";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Limits } from "./definition.ts";
 
@@ -14,8 +15,8 @@ export function lowerLimits(limits: Limits, asked: Readonly<Record<string, unkno
   if (asked === undefined) return limits;
   const parsed = Asked.safeParse(asked);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const message = `limits.${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not valid"}`;
+    const [first] = complaintsOf(Asked, asked, parsed.error);
+    const message = `limits${first?.path ? `.${first.path}` : ""}: ${first?.message ?? "not valid"}`;
     throw new VenturiError("run.start", "invalid_input", message);
   }
   const { maxToolRounds, maxToolCalls, tokens, time } = parsed.data;
