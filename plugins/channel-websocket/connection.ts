@@ -200,6 +200,8 @@ export class Connection {
       }
     } catch (thrown) {
       const error = wrap("run.follow", thrown, "stream_error");
+      // The run goes on elsewhere: its client follows it again once this socket closes, and takes an error for the end of the run.
+      if (error.code === "shutting_down") return;
       this.#send({ type: "stream_error", run, ...(id === undefined ? {} : { id }), error: publicError(error) });
     } finally {
       clearInterval(beat);

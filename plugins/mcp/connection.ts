@@ -85,15 +85,20 @@ export class Connection {
   /** Runs `work` with the client. After a failure the server is asked whether it is still there. */
   async use<T>({ signal }: { readonly signal: AbortSignal }, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.client(signal);
-    this.#underWay += 1;
-    const working = work(client).finally(() => {
-      this.#underWay -= 1;
-    });
     try {
-      return await working;
+      return await this.#counted(() => work(client));
     } catch (thrown) {
       if (!signal.aborted && !VenturiError.isInstance(thrown)) await this.suspect(client);
       throw thrown;
+    }
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
     }
   }
 

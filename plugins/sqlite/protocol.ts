@@ -166,7 +166,7 @@ export interface Operations {
   pruneBoundary(keep: number): number;
   /** Removes some runs, except for their records; returns how many. */
   doomSome(which: Prunable, sweeper: number): number;
-  /** Takes over what others than these have left: removed by name if its number is negative, by retention otherwise. */
+  /** Takes over what others than these have left: erasures if the sweeper's number is negative, retention's work otherwise. */
   beginSweep(sweeper: number, except: readonly number[]): Sweep | undefined;
   /** Removes some records of doomed runs; undefined when none are left. */
   sweepSome(sweep: Sweep): Sweep | undefined;

@@ -30,7 +30,10 @@ export async function prune(thread: Asked, options: PruneOptions, { sweeper, era
   }
 }
 
-/** Returns whether there was anything. Another process may take it over midway: so it is done when there is nothing left to take back. */
+/**
+ * Returns whether there was anything. Another process may take an erasure over midway, so it goes on until nothing is left for either. Retention
+ * does not wait for others: it starts over with each takeover, and two processes would take the runs from each other without end.
+ */
 async function sweepAs(
   thread: Asked,
   sweeper: number,
@@ -38,7 +41,7 @@ async function sweepAs(
   options: PruneOptions,
 ): Promise<boolean> {
   let some = false;
-  while (!options.signal?.aborted) {
+  do {
     let sweep = await thread.ask("beginSweep", sweeper, others());
     if (sweep === undefined) break;
     some = true;
@@ -46,7 +49,7 @@ async function sweepAs(
       sweep = sweep && (await thread.ask("sweepSome", sweep));
       return sweep === undefined ? 0 : 1;
     });
-  }
+  } while (sweeper < 0 && !options.signal?.aborted);
   return some;
 }
 

@@ -62,7 +62,8 @@ export class Pruning {
   begin(sweeper: number, except: readonly number[]): Sweep | undefined {
     this.#ask.run(sql.adoptDoomed, sweeper, JSON.stringify([...except, sweeper]), sweeper);
     const { runs = 0, tail = 0 } = this.#ask.get<{ runs: number; tail: number }>(sql.countDoomed, sweeper) ?? {};
-    return runs === 0 ? undefined : { sweeper, after: 0, upTo: runs <= few ? undefined : tail };
+    // An erasure's position is stored with each run, so that another process goes on from there.
+    return runs === 0 ? undefined : { sweeper, after: 0, upTo: sweeper < 0 || runs <= few ? undefined : tail };
   }
 
   /** Removes some of the records; undefined when none are left. */

@@ -1,5 +1,6 @@
 import { createWriteStream } from "node:fs";
-import { realpath, rename, rm, stat } from "node:fs/promises";
+import { access, constants, copyFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
@@ -31,15 +32,19 @@ export function configure(command: Command): void {
 /** Under another name until it is whole: half a run can be imported, and an earlier export must outlive one that fails. */
 async function written(lines: Readable, output: string): Promise<void> {
   const known = await stat(output).catch(() => undefined);
-  if (known?.isFile() === false) return await pipeline(lines, createWriteStream(output)); // A pipe, say.
   const file = known === undefined ? output : await realpath(output);
+  const hasRoom = await access(dirname(file), constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  // A pipe, say, or a file in a folder that takes no other.
+  if (known?.isFile() === false || !hasRoom) return await pipeline(lines, createWriteStream(output));
   const part = `${file}.${process.pid}.part`;
   try {
     await pipeline(lines, createWriteStream(part, { flush: true, ...(known && { mode: known.mode }) }));
-    await rename(part, file);
-  } catch (thrown) {
+    await rename(part, file).catch(() => copyFile(part, file)); // A mounted file cannot be replaced.
+  } finally {
     await rm(part, { force: true });
-    throw thrown;
   }
 }
 

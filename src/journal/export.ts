@@ -10,7 +10,7 @@ const page = 500;
 
 const op = "journal.export";
 
-/** A run as JSON lines, each including its line break. One under way ends where it was at first: later events may refer to signals and content that were read before. */
+/** A run as JSON lines, each including its line break. Of one under way, the events it had at the start: later ones may refer to signals and content that are not in the file. */
 export async function* exportRun(journal: Journal, run: string): AsyncGenerator<string> {
   const row = await journal.get(run);
   if (row === undefined) throw new VenturiError(op, "not_found", `there is no run ${run}`);

@@ -117,7 +117,7 @@ export class Followers implements CommitListener {
     for (const follower of this.#all()) follower.return();
   }
 
-  /** As `close`, while runs go on elsewhere: readers of those that have not ended get the reason, also those that come later. */
+  /** As `close`, while runs go on elsewhere: readers that do not have the end of their run yet get the reason, and so do later ones. */
   cut(reason: VenturiError): void {
     this.#reason = reason;
     for (const follower of this.#all()) follower.cut(reason);

@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type ErrorJson, messageOf, VenturiError, wrap } from "../core/errors/errors.ts";
 import type { ChannelHost } from "../core/ports/channel.ts";
 import { PolledStream, polled } from "../core/ports/polled-stream.ts";
-import type { Compat, Runs, StartOptions } from "../core/ports/runs.ts";
+import type { Compat, Runs } from "../core/ports/runs.ts";
 import type { RunEvent, TerminalEvent } from "../core/run/events.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import { traceHeadersOf } from "../core/values/trace-context.ts";
 import type { RateHeaders } from "./http-error.ts";
 import { readerGone, terminalOf } from "./reader.ts";
+import { keyOf } from "./request-key.ts";
 import { asTrace, runTrace } from "./run-trace.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
@@ -37,6 +38,8 @@ export interface ServedRun {
   readonly after?: number;
   /** Ends the stream after this event although the run continues. */
   readonly until?: (event: RunEvent) => boolean;
+  /** The same request with its Idempotency-Key gets this run again. */
+  readonly keyed?: boolean;
   /** Headers with the current limit of tokens per minute. */
   readonly rate?: () => Promise<Record<string, string>>;
   /** False: started by this request, so its first event is still to come. */
@@ -60,15 +63,16 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   const { host, reply, channel, onDisconnect, compat, rates } = opening;
   const { headers } = opening.request;
   const runs = host.runsFor(opening.request);
+  const key = keyOf(opening.request, request.agent);
   const { run, existing } = await runs.start(
     { ...request, onDisconnect, ...traceHeadersOf(headers) },
-    { ...keyOf(opening.request, request.agent), ...(compat === undefined ? {} : { compat }) },
+    { ...key, ...(compat === undefined ? {} : { compat }) },
   );
   nameRun(reply, run);
   // A stream's headers do not wait for `round.started`, which has the complete list, so only fields dropped by the channel are listed.
   if (request.unsent !== undefined && request.unsent.length > 0)
     reply.header(warningsHeader, warningsText(request.unsent));
-  const served = { host, runs, run, reply, channel, onDisconnect, existing };
+  const served = { host, runs, run, reply, channel, onDisconnect, existing, keyed: key.key !== undefined };
   const rate = rates && runs.tokenRate?.(run);
   if (rates === undefined || rate === undefined) return served;
   return {
@@ -81,16 +85,6 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
       return state ? rates([state]) : {};
     },
   };
-}
-
-/** How the answer is delivered is not part of what was asked, and the agent is compared by its own name. */
-function keyOf({ headers, body }: HttpRequest, called: string): Pick<StartOptions, "key" | "sent"> {
-  const key = headers["idempotency-key"];
-  if (key === undefined) return {};
-  if (typeof key !== "string" || key === "" || key.length > 256)
-    throw new VenturiError("run.start", "invalid_input", "an Idempotency-Key has 1 to 256 characters");
-  const { stream: _, stream_options: __, agent, ...sent } = Object(body) as Record<string, unknown>; // Channels take objects only.
-  return { key, sent: agent === called ? sent : { ...sent, agent } };
 }
 
 /** Names the run in the response headers. `traceparent` becomes the run's, once known, instead of the request's. */
@@ -146,8 +140,7 @@ export async function streamRun(
     const isRefused = refused !== undefined && writer.refuse(refused(error.toJSON()), []);
     if (!isRefused && failed === undefined) writer.destroy();
     else if (!isRefused) writer.end(failed?.(error));
-    // A refused client asks again, for another run.
-    abandoned = error.details?.retracted === true || (isRefused && error.code === "shutting_down");
+    abandoned = error.details?.retracted === true || ((isRefused || failed !== undefined) && isLost(served, error));
   }
   if (abandoned || writer.gone.aborted) await clientLeft(served);
 }
@@ -258,7 +251,7 @@ export async function awaitRun(
   const { run, reply, channel } = served;
   const batches = noted(served.runs.follow(run, { signal: readerGone(reply.raw), channel }), reply, watch);
   const last = await terminalOf(batches).catch(async (thrown: unknown) => {
-    if (VenturiError.is(thrown, "shutting_down")) await clientLeft(served);
+    if (isLost(served, thrown)) await clientLeft(served);
     throw thrown;
   });
   if (last === undefined) await clientLeft(served);
@@ -294,6 +287,10 @@ async function traceExisting({ runs, run, reply, host }: ServedRun): Promise<voi
   });
   if (trace !== undefined) reply.header("traceparent", trace);
 }
+
+/** Whether nobody comes back to a run that this process gave up: its client was told of an error, and asks again for another run. */
+const isLost = ({ keyed }: ServedRun, thrown: unknown): boolean =>
+  keyed !== true && VenturiError.is(thrown, "shutting_down");
 
 async function clientLeft({ runs, run, onDisconnect }: ServedRun): Promise<void> {
   if (onDisconnect === "cancel") await runs.cancel(run, "the client disconnected");

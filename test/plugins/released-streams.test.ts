@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { silentLog } from "../../src/core/ports/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
@@ -15,8 +16,8 @@ const configuration = JSON.stringify({
     },
   },
   agents: { slow: { model: "demo/slow", description: "Takes its time" } },
-  journal: { type: "memory" },
-  channels: { http: {}, openai: {}, anthropic: {}, "ag-ui": {}, "ai-sdk": {}, a2a: {}, mcp: {} },
+  journal: { type: "sqlite", path: "./venturi.db" },
+  channels: { http: {}, websocket: {}, openai: {}, anthropic: {}, "ag-ui": {}, "ai-sdk": {}, a2a: {}, mcp: {} },
   limits: { drain: "1ms" },
   server: { listen: 0 },
   telemetry: { logs: { level: "silent" } },
@@ -97,6 +98,43 @@ describe("a run that goes on elsewhere is not taken for a complete answer", () =
     const got = await released("/openai/v1/chat/completions", { model: "slow", messages });
     expect(got).to.include({ status: 503, cut: false });
     expect(got.body).to.contain("shutting_down");
+  });
+
+  const chat = { model: "slow", messages };
+  for (const stream of [true, false]) {
+    const asked = (headers: Record<string, string>) =>
+      released("/openai/v1/chat/completions", { ...chat, stream }, headers);
+    /** The signals of the only run. The service has closed its journal. */
+    const sentTo = () => {
+      const database = new DatabaseSync(folder.path("venturi.db"), { readOnly: true });
+      const kinds = database.prepare("SELECT kind FROM signals").all();
+      database.close();
+      return kinds.map(({ kind }) => kind);
+    };
+
+    it(`a ${stream ? "streamed" : "plain"} run whose client cannot come back to it is cancelled`, async () => {
+      await asked({});
+      expect(sentTo()).to.deep.equal(["cancel"]);
+    });
+
+    it(`a ${stream ? "streamed" : "plain"} run that the same request finds again goes on`, async () => {
+      await asked({ "idempotency-key": "k" });
+      expect(sentTo()).to.deep.equal([]);
+    });
+  }
+
+  it("a WebSocket is told of no end: its client follows the run again", async () => {
+    const socket = new WebSocket(`${service.url.replace("http", "ws")}/ws`);
+    const types: string[] = [];
+    socket.addEventListener("message", ({ data }) => types.push(JSON.parse(String(data)).type));
+    const over = new Promise((resolve) => socket.addEventListener("close", resolve, { once: true }));
+    await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
+    socket.send(JSON.stringify({ type: "run", id: "1", agent: "slow", input: "x" }));
+    const { runs } = service.host;
+    while (((await runs.list({})).runs[0]?.head ?? 0) < 3) await new Promise(setImmediate);
+    await Promise.all([service.drain("release"), over]);
+    expect(types).to.not.be.empty;
+    expect(types).to.not.include("stream_error");
   });
 
   it("the stream of an MCP call is cut for a client that can come back to it", async () => {

@@ -55,18 +55,17 @@ export const metadataText = (value: unknown): string | undefined =>
 /** Position in a sorted list: the value of the last run, and its id. */
 export function sortCursor(cursor: string): { readonly value: number; readonly id: number } {
   const [value, id] = cursor.split("_").map(Number);
-  if (value === undefined || id === undefined || Number.isNaN(value) || !Number.isSafeInteger(id)) throw otherOrder();
+  if (value === undefined || id === undefined || Number.isNaN(value) || !Number.isSafeInteger(id)) throw notGiven();
   return { value, id };
 }
 
-/** Position in a list by arrival: the id of the last run. Callers send what they like, so an engine is not asked with it as it is. */
+/** Position in a list by arrival: the id of the last run. Checked here, because callers send what they like and engines fail on it. */
 export function arrivalCursor(cursor: string): number {
-  if (!/^\d{1,15}$/.test(cursor)) throw otherOrder();
+  if (!/^\d{1,15}$/.test(cursor)) throw notGiven();
   return Number(cursor);
 }
 
-const otherOrder = () =>
-  new VenturiError("journal.list", "invalid_input", "the cursor belongs to a list in another order");
+const notGiven = () => new VenturiError("journal.list", "invalid_input", "this list did not give that cursor");
 
 /** Whether the query needs digests. */
 export const asksDigests = ({ text, tool, model, code, minMs, sort }: ListQuery): boolean =>

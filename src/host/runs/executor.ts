@@ -272,7 +272,7 @@ export class Executor {
     if (afterDrain === "release") {
       await this.#worker.stop();
       // Their streams continue in another process.
-      followers.cut(new VenturiError("run.follow", "shutting_down", "the service stopped; the run goes on elsewhere"));
+      followers.cut(new VenturiError("run.follow", "shutting_down", "the service stopped before the run was done"));
       return;
     }
     this.#interrupt.abort(
