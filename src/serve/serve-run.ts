@@ -137,10 +137,13 @@ export async function streamRun(
   } catch (thrown) {
     const error = wrap("run.follow", thrown, "stream_error");
     host.log.warn("a stream was cut", { run, error: String(error) });
+    // Before the response: once all have theirs, the journal is closed. If it fails, the run goes on without a reader.
+    if ((refused !== undefined || failed !== undefined) && isLost(served, error))
+      await clientLeft(served).catch(() => {});
     const isRefused = refused !== undefined && writer.refuse(refused(error.toJSON()), []);
     if (!isRefused && failed === undefined) writer.destroy();
     else if (!isRefused) writer.end(failed?.(error));
-    abandoned = error.details?.retracted === true || ((isRefused || failed !== undefined) && isLost(served, error));
+    abandoned = error.details?.retracted === true;
   }
   if (abandoned || writer.gone.aborted) await clientLeft(served);
 }
@@ -288,7 +291,7 @@ async function traceExisting({ runs, run, reply, host }: ServedRun): Promise<voi
   if (trace !== undefined) reply.header("traceparent", trace);
 }
 
-/** Whether nobody comes back to a run that this process gave up: its client was told of an error, and asks again for another run. */
+/** Whether a released run has lost its client: it got an error and cannot find this run again. */
 const isLost = ({ keyed }: ServedRun, thrown: unknown): boolean =>
   keyed !== true && VenturiError.is(thrown, "shutting_down");
 
