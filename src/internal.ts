@@ -100,6 +100,7 @@ export { shortKey } from "./core/values/short-key.ts";
 export { didYouMean } from "./core/values/suggest.ts";
 export { provide } from "./core/values/token.ts";
 export { traceHeadersIn, traceHeadersOf } from "./core/values/trace-context.ts";
+export { Turns } from "./core/values/turns.ts";
 export { Duration, Size } from "./core/values/units.ts";
 export type * from "./plugin.ts";
 export { answerOf, otherFields, ToldFields } from "./provider/answer-fields.ts";

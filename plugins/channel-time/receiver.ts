@@ -101,8 +101,10 @@ export class Receiver {
 
   async #send(message: Message, where: Notified, signal: AbortSignal | undefined): Promise<Delivered> {
     const { url = this.options.url, headers } = where;
-    const closed = url === undefined ? "the webhook has no URL" : closedTo(this.options, message);
-    if (url === undefined || closed !== undefined) return { kind: "failed", error: closed ?? "", final: true };
+    if (url === undefined) return { kind: "failed", error: "the webhook has no URL", final: true };
+    // Not only runs name a webhook: so do clients of an agent, for their tasks.
+    if (!isFor(this.options, message))
+      return { kind: "failed", error: "the webhook is not for this tenant or agent", final: true };
     const late = new AbortController();
     const stop = this.#clock.after(this.options.timeout, () => late.abort(new Error("the receiver took too long")));
     const body = this.#masked(message.body);
@@ -171,11 +173,12 @@ function ownFetch(options: WebhookOptions): EgressFetch {
   );
 }
 
-/** Others than the runs themselves may name a webhook for one, such as the clients of an agent. */
-function closedTo({ tenants, agents }: WebhookOptions, { tenant, agent }: Message): string | undefined {
-  if (tenants !== undefined && !tenants.includes(tenant)) return `the webhook is not for the tenant "${tenant}"`;
-  if (agents === undefined || agent === undefined || agents.includes(agent)) return undefined;
-  return `the webhook is not for the agent "${agent}"`;
+/** Whether the webhook tells of runs of this tenant and agent. */
+export function isFor(
+  { tenants, agents }: WebhookOptions,
+  { tenant, agent }: { tenant: string; agent?: string },
+): boolean {
+  return (tenants?.includes(tenant) ?? true) && (agent === undefined || (agents?.includes(agent) ?? true));
 }
 
 function refused(response: Response): Delivered {

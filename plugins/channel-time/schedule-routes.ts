@@ -1,4 +1,4 @@
-import { ErrorBody, named } from "venturi/internal";
+import { ErrorBody, named, Turns } from "venturi/internal";
 import { type Caller, type ChannelHost, type StoredSchedule, VenturiError, type ZodRoutes } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
@@ -25,7 +25,7 @@ export interface ScheduleRoutes {
 /** `/v1/schedules`: lists those of the configuration, and creates and removes others. */
 export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: ScheduleRoutes): void {
   const { scheduler, now } = deps;
-  const turns = new TenantTurns();
+  const turns = new Turns(1); // What is checked before a schedule is stored must still hold then.
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/schedules", { schema: making }, async (request, reply) => {
     host.demand(request, "schedule");
@@ -77,21 +77,6 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     if (configured === undefined || !isVisible(configured, caller)) throw none(name);
     throw failure("conflict", `the schedule "${name}" is in the configuration; remove it there`);
   });
-}
-
-/** One after the other for each tenant: what is checked before something is stored must still hold then. */
-class TenantTurns {
-  readonly #last = new Map<string, Promise<void>>();
-
-  async take(tenant: string, work: () => Promise<void>): Promise<void> {
-    const mine = (this.#last.get(tenant) ?? Promise.resolve()).catch(() => {}).then(work);
-    this.#last.set(tenant, mine);
-    try {
-      await mine;
-    } finally {
-      if (this.#last.get(tenant) === mine) this.#last.delete(tenant);
-    }
-  }
 }
 
 async function definitionOf(

@@ -13,7 +13,7 @@ import { Courier } from "./courier.ts";
 import { RunCursor } from "./cursor.ts";
 import { Lanes, space } from "./lanes.ts";
 import { Lease } from "./lease.ts";
-import { Receiver } from "./receiver.ts";
+import { isFor, Receiver } from "./receiver.ts";
 import { WebhookFigures } from "./webhook-figures.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
 
@@ -178,7 +178,6 @@ function urlFor(webhook: string, options: WebhookOptions, row: RunRow): string |
   const { notify } = row.request;
   const isNamed = notify?.webhook === webhook;
   if (!isNamed && options.runs === "notify") return undefined;
-  if (options.agents !== undefined && !options.agents.includes(row.agent)) return undefined;
-  if (options.tenants !== undefined && !options.tenants.includes(row.tenant)) return undefined;
+  if (!isFor(options, row)) return undefined;
   return (isNamed ? notify.url : undefined) ?? options.url;
 }

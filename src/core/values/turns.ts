@@ -1,18 +1,20 @@
-/** Concurrent reads per tenant: each may load a page, event or blob of any size. */
-const mostAtOnce = 2;
-
 interface Line {
   under: number;
   readonly waiting: (() => void)[];
 }
 
-/** Lets each tenant do a few things at once; further ones wait in order. */
+/** Lets each tenant do so many things at once; further ones wait in order. */
 export class Turns {
+  readonly #most: number;
   readonly #lines = new Map<string, Line>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   async take<T>(tenant: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lineOf(tenant);
-    if (line.under >= mostAtOnce) await new Promise<void>((resolve) => line.waiting.push(resolve));
+    if (line.under >= this.#most) await new Promise<void>((resolve) => line.waiting.push(resolve));
     else line.under += 1;
     try {
       return await work();

@@ -22,7 +22,7 @@ import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
 import type { Grouping } from "../../core/run/totals.ts";
 import { turnFor } from "../../core/values/in-slices.ts";
-import type { Turns } from "../memory/turns.ts";
+import type { Turns } from "../../core/values/turns.ts";
 import type { Admission, Place } from "./admission.ts";
 import { CallerAccess, noRun } from "./caller-access.ts";
 import { pauseFor } from "./caller-pause.ts";

@@ -4,9 +4,9 @@ import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Channel, ChannelHost } from "../../core/ports/channel.ts";
 import type { Account } from "../../core/ports/held.ts";
 import type { Inspect } from "../../core/ports/inspect.ts";
+import { Turns } from "../../core/values/turns.ts";
 import { demand, permit } from "../access/auth.ts";
 import { CallerRuns } from "../access/caller-runs.ts";
-import { Turns } from "../memory/turns.ts";
 import { backlog, cannotListen, urlOf } from "../processes/address.ts";
 import { keepFairShare } from "../processes/fair-share.ts";
 import { mountAudit } from "./audit.ts";
@@ -21,6 +21,9 @@ import { refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts
 import { registerPlugins } from "./packages.ts";
 import { mountReadyz, type OwnReadiness, ownReadiness, stopping } from "./readyz.ts";
 import type { ServerDeps } from "./server-deps.ts";
+
+/** Concurrent reads per tenant: each may load a page, event or blob of any size. */
+const readsAtOnce = 2;
 
 export interface RunningServer {
   readonly url: string;
@@ -81,7 +84,7 @@ export async function buildServer(
   const bodies = readJsonBodies(app, { limits: deps.limits, account });
   const status = () => (draining() ? Promise.resolve(stopping()) : ownReadiness(deps));
   await app.register(async (scope) => operations(scope, { deps, callers, status }));
-  const shared = { deps, callers, bodies, account, turns: new Turns() };
+  const shared = { deps, callers, bodies, account, turns: new Turns(readsAtOnce) };
   for (const each of deps.channels) await mount(app, { ...shared, ...each });
   return { app, status };
 }
