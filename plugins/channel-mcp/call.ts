@@ -100,7 +100,7 @@ export async function followToAnswer(serving: Serving, watch: Watch): Promise<Js
   } catch (thrown) {
     const isStopping = VenturiError.is(thrown, "shutting_down");
     if (isStopping && client.era === "modern" && !isTask)
-      await runs.cancel(run, "the service stopped before it answered").catch(() => {}); // Told why the service stops in any case.
+      await runs.cancel(run, "the service stopped before it answered").catch(() => {}); // The client gets the reason either way.
     if (!signal.aborted && !(isStopping && isTask)) throw thrown;
   }
   if (!gone.aborted && isTask) return createdTask(await runs.get(run));

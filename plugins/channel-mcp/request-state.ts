@@ -9,7 +9,7 @@ export interface Place {
   readonly seq: number;
   /** The agent, or the id of the request. */
   readonly of: string | number;
-  /** The token under which the request's progress is told. */
+  /** The token of the request's progress notifications. */
   readonly progress?: string | number | undefined;
 }
 

@@ -36,7 +36,7 @@ export function failUnanswered(transport: Transport): void {
   transport.send = async (message, options) => {
     if ("method" in message && message.method === "notifications/cancelled")
       open.delete(String(message.params?.requestId));
-    // A caller that looks after the end itself is told of it alone.
+    // A caller with its own handler deals with the end itself.
     const isOurs = "method" in message && "id" in message && options?.onRequestStreamEnd === undefined;
     if (!isOurs) return await send(message, options);
     const { id } = message;

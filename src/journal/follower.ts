@@ -102,7 +102,7 @@ export class Follower extends PolledStream<Batch> {
     return Promise.resolve(ended);
   }
 
-  /** Ends it before its run has ended. Its reader gets the reason as an error, so that what it has is not taken for all. */
+  /** Ends it before its run has ended. Its reader gets the reason as an error, so that a partial answer does not look complete. */
   cut(reason: VenturiError): void {
     if (this.complete) return;
     this.#reading = false;

@@ -72,7 +72,7 @@ export class Followers implements CommitListener {
     return follower;
   }
 
-  /** Waits for the run's terminal event, or until readers are cut off: then whoever goes on with the run writes it. */
+  /** Waits for the run's terminal event, or until `cut`: the run's next owner then writes it. */
   async ended(run: string, after: number): Promise<void> {
     try {
       for await (const _batch of this.follow(run, { after }));
