@@ -24,6 +24,8 @@ export function messagesOf(messages: readonly Message[], options: OpenAiOptions,
 
 /** Plain text stays a string, which every server accepts; a list only for other content, or if a client wrote one. */
 function contentOf(parts: readonly Part[]): unknown {
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === "text" && only.native === undefined) return only.text;
   const content = parts.flatMap(itemOf);
   const plain = content.every((item) => item.type === "text") && !parts.some(isListed);
   return plain ? content.map((item) => item.text).join("") : content;

@@ -10,6 +10,13 @@ const changing = varying(
   [["obfuscation"], ["count"]],
 );
 
+/** A stream of which the first texts, which are only parsed, have come. */
+function pastStart(...given: ConstructorParameters<typeof RepeatedJson>): RepeatedJson {
+  const json = new RepeatedJson(...given);
+  for (let text = 0; text < 5; text++) json.parse("0");
+  return json;
+}
+
 const chunk = (content: string, more: Record<string, unknown> = {}): string =>
   JSON.stringify({ id: "c1", choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null, ...more });
 const fragment = (piece: string): string =>
@@ -25,7 +32,7 @@ const parsed = (text: string): unknown => {
 
 describe("RepeatedJson", () => {
   it("gives what JSON.parse gives for texts that differ in one string", () => {
-    const json = new RepeatedJson(changing);
+    const json = pastStart(changing);
     const pieces = [
       "",
       "a",
@@ -47,14 +54,22 @@ describe("RepeatedJson", () => {
   });
 
   it("reads a text of a known form without parsing it", () => {
-    const json = new RepeatedJson(changing);
+    const json = pastStart(changing);
     for (const piece of ["one", "two"]) json.parse(chunk(piece));
     const third = json.parse(chunk("three"));
     expect(json.parse(chunk("four"))).to.equal(third);
   });
 
-  it("passes over padding and counters of any length", () => {
+  it("learns nothing from the first texts of a stream, which may be all", () => {
     const json = new RepeatedJson(changing);
+    const values = Array.from("abcde", (piece) => json.parse(chunk(piece)));
+    expect(new Set(values).size).to.equal(5);
+    for (const piece of ["f", "g"]) json.parse(chunk(piece));
+    expect(json.parse(chunk("h"))).to.equal(json.parse(chunk("i")));
+  });
+
+  it("passes over padding and counters of any length", () => {
+    const json = pastStart(changing);
     for (const piece of ["zero", "one"]) json.parse(chunk(piece, { count: 9, obfuscation: "abc" }));
     const second = json.parse(chunk("two", { count: 10, obfuscation: "defgh" }));
     expect(json.parse(chunk("three", { count: 1100, obfuscation: "" }))).to.equal(second);
@@ -62,7 +77,7 @@ describe("RepeatedJson", () => {
   });
 
   it("gives nothing for what is no JSON, also where a template would fit", () => {
-    const json = new RepeatedJson(changing);
+    const json = pastStart(changing);
     for (const piece of ["one", "two", "three"]) json.parse(chunk(piece));
     for (const bad of ["a\nb", "\u0001", '\\x"', "\\", '\\u12"', 'a"b']) {
       expect(json.parse(chunk("HERE").replace("HERE", () => bad)), bad).to.equal(undefined);
@@ -74,7 +89,7 @@ describe("RepeatedJson", () => {
   });
 
   it("does not take a key inside a string, or one that comes twice, for the one it reads", () => {
-    const json = new RepeatedJson(changing);
+    const json = pastStart(changing);
     const texts = [1, 2, 3].flatMap((i) => [
       `{"note":"\\"content\\":\\"x${i}","choices":[{"delta":{"content":"a${i}"}}]}`,
       `{"content":"top${i}","choices":[{"delta":{"content":"b${i}"}}]}`,
@@ -85,7 +100,7 @@ describe("RepeatedJson", () => {
   });
 
   it("shares no object that its reader might keep", () => {
-    const json = new RepeatedJson(changing);
+    const json = pastStart(changing);
     const text = (piece: string) => chunk(piece, { citations: [{ url: "https://example.com" }] });
     const first = json.parse(text("one"));
     const second = json.parse(text("two"));
@@ -108,7 +123,7 @@ describe("RepeatedJson", () => {
     });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
-        const json = new RepeatedJson(varying(changing.filter((v) => !v.skipped).map((v) => v.path)));
+        const json = pastStart(varying(changing.filter((v) => !v.skipped).map((v) => v.path)));
         for (const text of texts) expect(json.parse(text)).to.deep.equal(JSON.parse(text));
         for (const { of, at, cut, put } of changes) {
           const text = of.slice(0, at) + put + of.slice(at + cut);
@@ -121,19 +136,19 @@ describe("RepeatedJson", () => {
 
   it("reads the texts of the next stream by the forms of the last", () => {
     const forms = new SharedForms();
-    const first = new RepeatedJson(changing, forms);
+    const first = pastStart(changing, forms);
     for (const piece of ["one", "two", "three"]) first.parse(chunk(piece, { obfuscation: "pad" }));
-    const second = new RepeatedJson(changing, forms);
+    const second = pastStart(changing, forms);
     const text = chunk("four", { obfuscation: "other" });
     expect(second.parse(text)).to.have.nested.property("choices[0].delta.content", "four");
     expect(second.parse(text)).to.equal(first.parse(text));
-    expect(new RepeatedJson(changing).parse(text)).to.not.equal(first.parse(text));
+    expect(pastStart(changing).parse(text)).to.not.equal(first.parse(text));
   });
 
   it("keeps the streams apart that share their forms", () => {
     const forms = new SharedForms();
     const streams = Array.from({ length: 20 }, (_, i) => ({
-      json: new RepeatedJson(changing, forms),
+      json: pastStart(changing, forms),
       name: `model-${i}`,
     }));
     for (let round = 0; round < 6; round++) {
@@ -145,7 +160,7 @@ describe("RepeatedJson", () => {
   });
 
   it("gives up learning from texts that are never alike", () => {
-    const json = new RepeatedJson(changing);
+    const json = pastStart(changing);
     const texts = Array.from({ length: 20 }, (_, i) => chunk(`${i}`, { [`key${i}`]: i }));
     for (const text of texts) json.parse(text);
     const alike = json.parse(chunk("a", { last: 1 }));

@@ -53,7 +53,7 @@ describe("a template of JSON", () => {
     for (const beside of [{ list: [1] }, { n: 1, list: [1] }, { n: 1, list: { deep: [1] } }]) {
       const json = new RepeatedJson(varying([["a"]]));
       const lists = Array.from(
-        "uvwxyz",
+        "mnopqrstuvwxyz",
         (a) => (json.parse(JSON.stringify({ ...beside, a })) as { list: object }).list,
       );
       for (const list of lists) expect(list).to.deep.equal(beside.list);

@@ -85,6 +85,7 @@ export const placeholders = (instructions: string): string[] =>
 
 /** The agent's instructions with each `{{name}}` replaced by the input of that name. */
 export function instructionsFor(agent: AgentDefinition, input: RunInput): string {
+  if (!agent.instructions.includes("{{")) return agent.instructions;
   const variables = inputsOf(agent, input);
   return agent.instructions.replace(placeholder, (whole, name: string) => {
     if (!Object.hasOwn(variables, name)) return whole;

@@ -99,7 +99,7 @@ class Account {
   readonly #shares = new Map<string, Spent[number] & { readonly sum: CostSum }>();
 
   add({ by, name, usage, cost }: Share): void {
-    this.total = addUsage(this.total, usage);
+    this.total = this.#shares.size === 0 ? usage : addUsage(this.total, usage);
     (by === "tool" ? this.#tools : this.#generations).add(cost);
     const key = `${by} ${name}`;
     const known = this.#shares.get(key);
@@ -109,7 +109,7 @@ class Account {
       by,
       name,
       count: (known?.count ?? 0) + 1,
-      usage: addUsage(known?.usage ?? {}, usage),
+      usage: known === undefined ? usage : addUsage(known.usage, usage),
       sum,
     });
   }

@@ -72,8 +72,16 @@ function excessOfFields(value: object, depth: number, walk: Walk): string | unde
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     walk.size += key.length;
-    const found = excess((value as Record<string, unknown>)[key], depth, walk); // An own key.
-    if (found !== undefined) return found;
+    const field = (value as Record<string, unknown>)[key]; // An own key.
+    // Most fields are text or numbers: a call for each would be most of the walk.
+    if (typeof field === "string" || typeof field === "number") {
+      walk.nodes += 1;
+      if (typeof field === "string") walk.size += field.length;
+      if (walk.nodes > walk.limits.nodes) return tooMany(walk.limits.nodes);
+    } else {
+      const found = excess(field, depth, walk);
+      if (found !== undefined) return found;
+    }
   }
   return walk.size > walk.limits.size ? tooLarge(walk.limits.size) : undefined;
 }

@@ -33,6 +33,8 @@ const most = 4;
 const mostShared = 16;
 /** Number of texts to learn from before giving up. */
 const patience = 6;
+/** Number of texts only parsed at first: learning a shape takes as long as parsing 20, more than a short stream has. */
+const short = 5;
 
 /**
  * Templates shared from one stream to the next. Useful only where streams differ in varying values alone: an id fixed within a
@@ -61,8 +63,9 @@ export class RepeatedJson {
   readonly #shared: SharedForms | undefined;
   readonly #templates: Template[] = [];
   #patience = patience;
-  /** Positions of the varying values in the last parsed text. */
-  #seen = "";
+  #parsed = 0;
+  /** Which of the varying values the last parsed text had, one bit each. */
+  #seen = 0;
 
   constructor(varying: readonly Varying[], shared?: SharedForms) {
     this.#varying = varying;
@@ -85,16 +88,19 @@ export class RepeatedJson {
       return known.value;
     }
     const value = parseJson(text);
-    if (this.#patience > 0 && typeof value === "object" && value !== null) this.#learn(text, value);
+    if (++this.#parsed > short && this.#patience > 0 && typeof value === "object" && value !== null)
+      this.#learn(text, value);
     return value;
   }
 
   #learn(text: string, value: object): void {
-    const present = this.#varying.filter(({ path, skipped }) => !skipped && valueAt(value, path) !== undefined);
+    let present = 0;
+    for (const [index, { path, skipped }] of this.#varying.entries())
+      if (!skipped && valueAt(value, path) !== undefined) present |= 1 << index;
     const seen = this.#seen;
-    this.#seen = present.map(({ path }) => path.join()).join(" ");
-    // Wait for a second text of the same shape: the first is often unique, such as a stream's opening event.
-    if (this.#seen === "" || this.#seen !== seen) return;
+    this.#seen = present;
+    // Wait for a second text of the same shape: one may be unique, such as a stream's opening event.
+    if (present === 0 || present !== seen) return;
     this.#patience--;
     const template = templateFor(text, value, this.#varying);
     if (template === undefined) return;
