@@ -149,7 +149,9 @@ class Template {
       const { isText, skipped } = this.#holes[i] as Hole; // `i` is below the length.
       const end = isText ? endOfString(text, at) : endOfDigits(text, at);
       if (end < 0) return false;
-      if (isText || !skipped) {
+      if (skipped) {
+        if (isText && !isString(text, at, end)) return false;
+      } else {
         const found = isText ? stringIn(text, at, end) : Number(text.slice(at, end));
         if (found === undefined) return false;
         this.#found[i] = found;
@@ -204,6 +206,16 @@ function stringIn(text: string, start: number, end: number): string | undefined 
     if (character === backslash) return quoted(text, start, end);
   }
   return piece;
+}
+
+/** Whether `stringIn` would return one; makes none, because every chunk has a long id that nobody reads. */
+function isString(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const character = text.charCodeAt(at);
+    if (character < 0x20) return false;
+    if (character === backslash) return quoted(text, start, end) !== undefined;
+  }
+  return true;
 }
 
 function quoted(text: string, start: number, end: number): string | undefined {
