@@ -150,7 +150,8 @@ class Template {
       const end = isText ? endOfString(text, at) : endOfDigits(text, at);
       if (end < 0) return false;
       if (skipped) {
-        if (isText && !isString(text, at, end)) return false;
+        // Not parsed: every chunk has a long id that nobody reads.
+        if (isText && !isPlain(text, at, end) && quoted(text, at, end) === undefined) return false;
       } else {
         const found = isText ? stringIn(text, at, end) : Number(text.slice(at, end));
         if (found === undefined) return false;
@@ -198,22 +199,14 @@ function endOfDigits(text: string, at: number): number {
 /** The string between the quotes; undefined when invalid. */
 function stringIn(text: string, start: number, end: number): string | undefined {
   // A long slice would keep the whole text alive.
-  if (end - start >= 13) return quoted(text, start, end);
-  const piece = text.slice(start, end);
-  for (let at = 0; at < piece.length; at++) {
-    const character = piece.charCodeAt(at);
-    if (character < 0x20) return undefined;
-    if (character === backslash) return quoted(text, start, end);
-  }
-  return piece;
+  return end - start < 13 && isPlain(text, start, end) ? text.slice(start, end) : quoted(text, start, end);
 }
 
-/** Whether `stringIn` would return one; makes none, because every chunk has a long id that nobody reads. */
-function isString(text: string, start: number, end: number): boolean {
+/** Whether the string is written as it is. */
+function isPlain(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const character = text.charCodeAt(at);
-    if (character < 0x20) return false;
-    if (character === backslash) return quoted(text, start, end) !== undefined;
+    if (character < 0x20 || character === backslash) return false;
   }
   return true;
 }
