@@ -19,35 +19,24 @@ export interface InboundDeps {
 }
 
 /** `POST /v1/hooks/NAME`: lets another system start a run. It authenticates by signature, so the route needs no key. */
-export async function mountInbound(
-  host: ChannelHost<FastifyInstance>,
-  { clock, runs, config }: InboundDeps,
-): Promise<void> {
+export function mountInbound(host: ChannelHost<FastifyInstance>, { clock, runs, config }: InboundDeps): void {
   if (Object.keys(config).length === 0) return;
   const largest = Math.max(...Object.values(config).map(({ maxBody }) => maxBody));
-  await host.server.register(async (scope) => {
-    // Signatures are computed over the raw bytes, whatever the content type.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: largest }, (_request, body, done) =>
-      done(null, body),
-    );
-    scope.post("/v1/hooks/:name", { config: { open: true }, schema }, async (request, reply) => {
-      const { name } = request.params as { name: string }; // From the route.
-      const options = Object.hasOwn(config, name) ? config[name] : undefined;
-      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const inbound = { headers: request.headers, body, now: clock.now() };
-      // The same error for unknown names and bad signatures, so that names cannot be probed.
-      if (options === undefined) throw refused();
-      const problem = problemWith(inbound, options);
-      if (problem !== undefined) {
-        host.log.warn("a delivery was refused", { hook: name, reason: problem });
-        throw refused();
-      }
-      if (body.length > options.maxBody)
-        throw new VenturiError(op, "too_large", "the body is larger than maxBody allows");
-      const taken = await take(runs(), { name, options, inbound });
-      return await reply.code("run" in taken ? 202 : 200).send(taken);
-    });
+  const route = { config: { open: true, raw: true }, bodyLimit: largest, schema };
+  host.server.post("/v1/hooks/:name", route, async (request, reply) => {
+    const { name } = request.params as { name: string }; // From the route.
+    const options = Object.hasOwn(config, name) ? config[name] : undefined;
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const inbound = { headers: request.headers, body, now: clock.now() };
+    const problem = options === undefined ? "there is none of this name" : problemWith(inbound, options);
+    if (options === undefined || problem !== undefined) {
+      const error = refused(new Error(`hook ${name}: ${problem}`));
+      throw host.refused?.(request, error) ?? error;
+    }
+    if (body.length > options.maxBody)
+      throw new VenturiError(op, "too_large", "the body is larger than maxBody allows");
+    const taken = await take(runs(), { name, options, inbound });
+    return await reply.code("run" in taken ? 202 : 200).send(taken);
   });
 }
 
@@ -100,7 +89,9 @@ function jsonIn({ headers, body }: Inbound): unknown {
   }
 }
 
-const refused = () => new VenturiError(op, "unauthorized", "the signature is not right for this hook");
+/** The same for unknown names and bad signatures, so that names cannot be probed. */
+const refused = (cause: Error) =>
+  new VenturiError(op, "unauthorized", "the signature is not right for this hook", { cause });
 
 const schema = {
   summary: "A delivery of another system starts a run",

@@ -29,7 +29,7 @@ export default definePlugin({
         const names = Object.keys(options.webhooks);
         mountSchedules(host, { scheduler, now: () => clock.now(), webhooks: names });
         mountWebhooks(host, { webhooks, config: options.webhooks });
-        await mountInbound(host, { clock, runs, config: options.hooks });
+        mountInbound(host, { clock, runs, config: options.hooks });
         if (isMounted) return;
         isMounted = true;
         scheduler.start();

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { VenturiError } from "../errors/errors.ts";
 import type { Account } from "./held.ts";
 import type { Inspect } from "./inspect.ts";
 import type { Log } from "./log.ts";
@@ -51,6 +52,11 @@ export interface ChannelHost<Server = unknown> {
    * keys, and refuses new runs with `unavailable` when the service is full.
    */
   runsFor(request: unknown): Runs;
+  /**
+   * For a route without a key: counts a request that failed the route's own check, in the log and the audit. Returns the error to throw,
+   * `rate_limited` for an address with too many failures. The cause is told to the operator only.
+   */
+  refused?(request: unknown, error: VenturiError): VenturiError;
   /** State of the request rate limit when this request was counted. Reads are not counted. */
   requestRate?(request: unknown): RateState | undefined;
   /** The memory account of the request's caller: charge what is received or buffered outside the request body. */

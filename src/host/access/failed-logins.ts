@@ -37,11 +37,13 @@ export class FailedLogins {
     this.#counts.set(known, count);
     this.#stop ??= this.#deps.clock.after(window, () => this.flush());
     if (count === 1) {
-      this.#deps.log.warn("authentication failed", { address: known, reason: error.message });
-      this.#deps.audit({ action: "auth.failed", by: known, details: { reason: error.message } });
+      // A cause is for the operator only.
+      const reason = error.cause instanceof Error ? error.cause.message : error.message;
+      this.#deps.log.warn("authentication failed", { address: known, reason });
+      this.#deps.audit({ action: "auth.failed", by: known, details: { reason } });
     }
     if (count <= patience) return error;
-    const message = `${count} requests without a valid key from this address within a minute; at most ${patience} are answered; try again later`;
+    const message = `${count} requests without a valid key or signature from this address within a minute; at most ${patience} are answered; try again later`;
     const details = { limit: "failedLogins", value: count, most: patience, retryAfterMs: window };
     return new VenturiError("auth.check", "rate_limited", message, { details });
   }

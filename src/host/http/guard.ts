@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { messageOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { AuditEntry } from "../../core/journal/audit.ts";
 import type { RateState } from "../../core/ports/rate.ts";
-import { defaultTenant } from "../../core/run/run-request.ts";
 import { doingForRequest, requestDoing } from "../../core/values/doing.ts";
 import { runTrace } from "../../serve/run-trace.ts";
 import { Keyring } from "../access/auth.ts";
@@ -17,9 +16,11 @@ import type { ServerDeps } from "./server-deps.ts";
 /** Identifies callers, and checks and counts their requests. */
 export interface Callers {
   of(request: unknown): KeyHolder;
-  /** The tenant that a request's memory is charged to; `default` on routes without a key. */
+  /** The tenant that a request's memory is charged to; on routes without a key nobody, so that strangers take no tenant's share. */
   tenantOf(request: unknown): string;
   charge(request: unknown): Promise<void>;
+  /** Counts a failed authentication; returns the error to send. */
+  refused(request: unknown, error: VenturiError): VenturiError;
   /** State of the key's rate limit when the request was counted. */
   rateOf(request: unknown): RateState | undefined;
   /** The action has already happened, so a failure to audit it is only logged. */
@@ -60,6 +61,11 @@ export async function guard(app: FastifyInstance, deps: ServerDeps): Promise<Cal
     const details = { limit: "requestsPerMinute", value, most, retryAfterMs: ttl };
     throw new VenturiError("auth.check", "rate_limited", message, { details });
   };
+  const refused = ({ ip }: FastifyRequest, error: VenturiError): VenturiError => {
+    const told = error.code === "unauthorized" ? failures.note(ip, error) : error;
+    deps.refusals?.note(told);
+    return told;
+  };
   // Uses the callback form: a context entered in an async function is lost when it returns.
   app.addHook("onRequest", (request, _reply, done) => {
     doingForRequest({ tenant: "", route: `${request.method} ${request.routeOptions.url ?? "unknown"}` }, done);
@@ -77,10 +83,7 @@ export async function guard(app: FastifyInstance, deps: ServerDeps): Promise<Cal
         mustNotBlock(doing);
       }
     } catch (thrown) {
-      const error = wrap("auth.check", thrown);
-      const told = error.code === "unauthorized" ? failures.note(request.ip, error) : error;
-      deps.refusals?.note(told);
-      throw told;
+      throw refused(request, wrap("auth.check", thrown));
     }
     if (isRead(request)) return;
     try {
@@ -108,8 +111,9 @@ export async function guard(app: FastifyInstance, deps: ServerDeps): Promise<Cal
       if (holder === undefined) throw new VenturiError("auth.check", "unauthorized", "send a key");
       return holder;
     },
-    tenantOf: (request) => holders.get(request as object)?.tenant ?? defaultTenant,
+    tenantOf: (request) => holders.get(request as object)?.tenant ?? "",
     charge: (request) => charge(request as FastifyRequest), // The host's own request, handed back by a channel.
+    refused: (request, error) => refused(request as FastifyRequest, error), // As above.
     rateOf: (request) => rates.get(request as object), // As above.
     audit: record,
   };

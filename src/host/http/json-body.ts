@@ -26,30 +26,34 @@ export interface Bodies {
 }
 
 /**
- * Reads bodies piece by piece, charging each to its caller at its announced size until it is answered: JSON, and forms as raw bytes for
- * routes that accept them.
+ * Reads bodies piece by piece, charging each to its caller at its announced size until it is answered: JSON, and raw bytes for routes that
+ * accept forms or anything.
  */
 export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyDeps): Bodies {
+  const { depth } = limits;
   const responses = new WeakMap<FastifyRequest, ServerResponse>();
   const charges = new WeakMap<object, Charge>();
   app.removeAllContentTypeParsers();
   app.addHook("preParsing", async (request, reply) => void responses.set(request, reply.raw));
   type Read = (payload: IncomingMessage, reading: Reading) => Promise<unknown>;
-  const parser = (read: Read) => async (request: FastifyRequest, payload: IncomingMessage) => {
+  const parser = (usual?: Read) => async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyLimit: most = limits.body, config } = request.routeOptions;
     const announced = Number(request.headers["content-length"] ?? 0);
+    const read = config.raw === true ? readBytes : usual;
     let charge: Charge | undefined;
     try {
-      if (announced > limits.body) throw tooLarge();
-      if (read === readBytes && request.routeOptions.config.form !== true) throw noForm();
+      if (read === undefined) throw otherType(request.headers["content-type"]);
+      if (announced > most) throw tooLarge();
+      if (read === readBytes && config.form !== true && config.raw !== true) throw noForm();
       charge = account(request).charge(announced * inputWeight, "body");
-      const exact = request.routeOptions.config.exact;
+      const { exact } = config;
       const taken = (text: string, strings?: LongStrings): void => {
         if (exact === undefined) return;
         const texts = textsAt(text, exact);
         if (strings !== undefined) for (const [path, piece] of texts) texts.set(path, strings.restoreText(piece));
         keepExactTexts(request, texts);
       };
-      const body = await read(payload, { isSmall: announced > 0 && announced <= small, charge, limits, taken });
+      const body = await read(payload, { isSmall: announced > 0 && announced <= small, charge, most, depth, taken });
       charges.set(request, charge);
       const response = responses.get(request);
       if (response === undefined || response.destroyed) charge.release();
@@ -59,16 +63,13 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyDe
       charge?.release();
       if (VenturiError.isInstance(thrown) && thrown.code === "timeout")
         responses.get(request)?.setHeader("connection", "close");
-      else await discard(payload, limits.body);
+      else await discard(payload, most);
       throw thrown;
     }
   };
   app.addContentTypeParser("application/json", parser(readJson));
   app.addContentTypeParser("multipart/form-data", parser(readBytes));
-  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
-    await discard(payload, limits.body);
-    throw otherType(request.headers["content-type"]);
-  });
+  app.addContentTypeParser("*", parser());
   return { of: (request) => charges.get(request as object) }; // A request, as channels hand it back.
 }
 
@@ -76,20 +77,20 @@ interface Reading {
   /** It was announced as small. */
   readonly isSmall: boolean;
   readonly charge: Charge;
-  readonly limits: ServiceLimits;
+  readonly most: number;
+  readonly depth: number;
   /** The body's text, once known to be valid JSON. */
   taken(text: string, strings?: LongStrings): void;
 }
 
-async function readJson(payload: IncomingMessage, { isSmall, charge, limits, taken }: Reading): Promise<unknown> {
-  const bounds = { depth: limits.depth, size: limits.body };
+async function readJson(payload: IncomingMessage, { isSmall, charge, most, depth, taken }: Reading): Promise<unknown> {
   const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
   const tenant = tenantDoing(); // Chunks arrive in the connection's async context, so remember the tenant.
   let size = 0;
   const take = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limits.body) throw tooLarge();
+    if (size > most) throw tooLarge();
     if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
     if (strings !== undefined) return inSlices(pushed(strings, chunk), tenant);
     whole.push(chunk);
@@ -98,7 +99,7 @@ async function readJson(payload: IncomingMessage, { isSmall, charge, limits, tak
   await eachChunk(payload, take, isSmall ? undefined : () => size);
   await strings?.flatten();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
-  const parsed = parseUntrusted(text, { ...bounds, shortened: strings !== undefined });
+  const parsed = parseUntrusted(text, { depth, size: most, shortened: strings !== undefined });
   taken(text, strings);
   if (strings === undefined) return parsed;
   const restored = strings.restore(parsed);
@@ -111,12 +112,12 @@ function* pushed(strings: LongStrings, chunk: Buffer): Generator<void, void> {
   yield strings.push(chunk);
 }
 
-async function readBytes(payload: IncomingMessage, { isSmall, charge, limits }: Reading): Promise<Buffer> {
+async function readBytes(payload: IncomingMessage, { isSmall, charge, most }: Reading): Promise<Buffer> {
   const whole: Buffer[] = [];
   let size = 0;
   const take = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limits.body) throw tooLarge();
+    if (size > most) throw tooLarge();
     if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
     whole.push(chunk);
     return undefined;

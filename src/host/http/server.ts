@@ -159,6 +159,7 @@ async function mount(
         demand: (request, scope) => demand(callers.of(request), scope),
         inspect: deps.inspect ?? nothingToInspect,
         account,
+        refused: (request, error) => callers.refused(request, error),
         scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
           // A non-read request was counted on arrival; further starts on the same socket are counted one by one.
@@ -211,5 +212,7 @@ declare module "fastify" {
     open?: boolean;
     /** Accepts multipart/form-data as raw bytes. */
     form?: boolean;
+    /** Accepts any content type, as raw bytes: signatures are of those. */
+    raw?: boolean;
   }
 }

@@ -152,7 +152,7 @@ describe("before a request reaches its handler", () => {
     expect([...service.memory.tenants]).to.deep.equal([["acme", 5]]);
   });
 
-  it("a request that was not checked has no caller, and is charged to the default tenant", async () => {
+  it("a request that was not checked has no caller, and is charged to no tenant", async () => {
     let host: ChannelHost | undefined;
     const open = routes((given) => {
       host = given;
@@ -163,7 +163,7 @@ describe("before a request reaches its handler", () => {
     });
     service = await serve({ scripts: {}, channels: [open], settings: { auth } });
     expect((await fetch(`${service.url}/open`)).status).to.equal(200);
-    expect([...service.memory.tenants]).to.deep.equal([["default", 10]]);
+    expect([...service.memory.tenants]).to.deep.equal([["", 10]]);
     for (const request of [undefined, null, "x", {}])
       expect(() => host?.caller(request))
         .to.throw(VenturiError, "send a key")

@@ -1,7 +1,9 @@
 import { createHmac } from "node:crypto";
+import { type ClientRequest, request as httpRequest } from "node:http";
 import { expect } from "chai";
+import { type Log, silentLog } from "../../../src/core/ports/log.ts";
 import type { Service } from "../../../src/host/service.ts";
-import { SetClock, serviceOf } from "./world.ts";
+import { SetClock, serviceOf, until } from "./world.ts";
 
 const secret = "hook-secret-0123456789";
 const now = Date.UTC(2026, 5, 1, 12);
@@ -16,7 +18,7 @@ describe("a hook of another system", () => {
     const hook = (from: string, rest = "") =>
       `{ from: ${from}, secret: ${secret}, agent: assistant, input: "{{body.title}}: {{body.list.0.n}} {{headers.x-github-event}}"${rest} }`;
     service = await serviceOf(
-      `hooks: { gh: ${hook("github", ", events: [push]")}, pay: ${hook("stripe")}, chat: ${hook("slack", ', session: "{{body.title}}"')}, std: ${hook("standard")} }`,
+      `server: { listen: 0, trustProxy: true }\nhooks: { gh: ${hook("github", ", events: [push]")}, pay: ${hook("stripe")}, chat: ${hook("slack", ', session: "{{body.title}}"')}, std: ${hook("standard")} }`,
       { clock },
     );
   });
@@ -24,10 +26,12 @@ describe("a hook of another system", () => {
   beforeEach(() => clock.set(now));
 
   const body = JSON.stringify({ id: "evt_1", event_id: "Ev1", title: "Deploy", list: [{ n: 7 }], type: "x" });
+  let posts = 0;
   const post = async (name: string, headers: Record<string, string>, text = body) => {
     const response = await fetch(`${service.url}/v1/hooks/${name}`, {
       method: "POST",
-      headers: { "content-type": "application/json", ...headers },
+      // Each from an address of its own: failures are counted by it.
+      headers: { "content-type": "application/json", "x-forwarded-for": `10.0.0.${++posts % 256}`, ...headers },
       body: text,
     });
     return {
@@ -111,5 +115,56 @@ describe("a hook of another system", () => {
     expect(ping.status).to.equal(200);
     const text = '{"__proto__": {}}';
     expect((await post("std", signed.std?.(text) ?? {}, text)).status).to.equal(400);
+  });
+});
+
+describe("strangers at a hook", () => {
+  let service: Service & { close(): Promise<void> };
+  const lines: string[] = [];
+  const log: Log = { ...silentLog, warn: (message, fields) => lines.push(JSON.stringify([message, fields])) };
+  const hook = `{ from: github, secret: ${secret}, agent: assistant, input: "{{body.a}}", maxBody: 2MiB }`;
+  before(async () => {
+    service = await serviceOf(`limits: { memory: 12MiB }\nhooks: { gh: ${hook} }`, { log });
+  });
+  after(() => service.close());
+  const body = '{"a":"b"}';
+  const post = async (signature: string, name = "gh") => {
+    const headers = { "x-hub-signature-256": signature };
+    const response = await fetch(`${service.url}/v1/hooks/${name}`, { method: "POST", headers, body });
+    return { status: response.status, text: await response.text() };
+  };
+
+  it("fill no log and are told to wait, whatever the name, while a signed delivery is taken", async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 60; n++) statuses.push((await post(`sha256=${n}`, n % 2 === 0 ? "gh" : `x${n}`)).status);
+    expect(new Set(statuses.slice(0, 20))).to.deep.equal(new Set([401]));
+    expect(new Set(statuses.slice(20))).to.deep.equal(new Set([429]));
+    expect((await post(`sha256=${hmac(body)}`)).status).to.equal(202);
+    const told = lines.filter((line) => line.includes("127.0.0.1"));
+    expect(told).to.have.length(1);
+    expect(told[0]).to.include("hook gh: its signature is another one");
+  });
+
+  it("hold no more memory with bodies than the service has, and nothing of a tenant's share", async () => {
+    const { memory } = service.host;
+    const size = 2 * 1024 ** 2;
+    const answered: number[] = [];
+    const send = (): ClientRequest => {
+      const headers = { "content-length": String(size), "content-type": "text/plain" };
+      const request = httpRequest(`${service.url}/v1/hooks/gh`, { method: "POST", headers });
+      request.on("response", (response) => answered.push(response.resume().statusCode ?? 0));
+      return request;
+    };
+    const first = send();
+    first.write("x".repeat(size - 1));
+    await until(() => memory.held > 0);
+    expect(memory.tenants.has("default")).to.equal(false);
+    for (let n = 0; n < 7; n++) send().end("x".repeat(size));
+    await until(() => answered.length === 7);
+    expect(new Set(answered)).to.deep.equal(new Set([503]));
+    first.end("x");
+    await until(() => answered.length === 8);
+    expect(answered.at(-1)).to.equal(429);
+    await until(() => memory.held === 0);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../src/core/ports/clock.ts";
-import { silentLog } from "../../../src/core/ports/log.ts";
+import { type Log, silentLog } from "../../../src/core/ports/log.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
 
 /** Real timers, and a wall clock that a test sets. */
@@ -36,7 +36,7 @@ telemetry: off
 /** A service over a configuration of a few lines; the folder goes when it is closed. */
 export async function serviceOf(
   yaml: string,
-  options: { clock?: Clock; folder?: string } = {},
+  options: { clock?: Clock; folder?: string; log?: Log } = {},
 ): Promise<Service & { folder: string; close(): Promise<void> }> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "venturi-time-")));
   const configFile = join(folder, "venturi.yaml");
@@ -47,7 +47,7 @@ export async function serviceOf(
   const service = await openService({
     configFile,
     env: {},
-    log: silentLog,
+    log: options.log ?? silentLog,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   return {
