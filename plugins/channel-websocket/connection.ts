@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { callRequest, StallWatch, traceHeadersOf, wrap } from "venturi/internal";
 import { type ChannelHost, type Charge, type FeedItem, type RunEvent, type Runs, VenturiError } from "venturi/plugin";
 import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
@@ -6,6 +7,7 @@ import { Arriving } from "./arriving.ts";
 import { mustArrive, mustFit, op, publicError } from "./checks.ts";
 import { approvalOf, type Command, idIn, parseCommand, parseMessage } from "./commands.ts";
 import { Inbox } from "./inbox.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import type { Options } from "./options.ts";
 import { Projection } from "./projection.ts";
 import { Speech } from "./speech.ts";
@@ -35,16 +37,16 @@ interface Following {
  */
 export class Connection {
   readonly #socket: WebSocket;
+  readonly #transport: Socket;
   readonly #deps: Deps;
   readonly #runs: Runs;
   readonly #following = new Map<string, AbortController>();
   readonly #started = new Set<string>();
-  readonly #ping: NodeJS.Timeout;
+  readonly #keepAlive: KeepAlive;
   readonly #speech: Speech;
   readonly #stall: StallWatch;
   readonly #inbox: Inbox;
   #feed: AbortController | undefined;
-  #unanswered = 0;
   #closed = false;
 
   constructor(socket: WebSocket, deps: Deps) {
@@ -57,8 +59,9 @@ export class Connection {
       warn: (message, fields) => deps.host.log.warn(message, fields),
     });
     const { keepAlive, stalled } = deps.host.limits;
-    this.#ping = setInterval(() => this.#keepAlive(), keepAlive);
     const { socket: transport } = deps.request.raw;
+    this.#keepAlive = new KeepAlive(socket, transport, keepAlive);
+    this.#transport = transport;
     this.#stall = new StallWatch(transport, stalled, () => socket.terminate());
     this.#inbox = new Inbox({
       socket,
@@ -72,23 +75,8 @@ export class Connection {
       }),
       handle: (text, held) => this.#receive(text, held),
     });
-    socket.on("pong", () => {
-      this.#unanswered = 0;
-    });
     socket.on("error", () => socket.terminate());
     socket.on("close", () => void this.#close());
-  }
-
-  /** A peer that answers neither of two pings is gone, whatever TCP says. One with pending bytes is judged by those instead. */
-  #keepAlive(): void {
-    if (this.#socket.bufferedAmount > 0) return;
-    if (this.#unanswered === 2) {
-      // If this process stood still, pongs are waiting; they are read before the immediate runs.
-      setImmediate(() => this.#unanswered === 2 && this.#socket.terminate());
-      return;
-    }
-    this.#unanswered += 1;
-    this.#socket.ping();
   }
 
   /** Its messages cannot be accepted now; it may reconnect later. */
@@ -236,7 +224,7 @@ export class Connection {
   /** Sends a batch in one write, as far as the socket accepts it. Returns whether there was something to send. */
   async #write(batch: readonly RunEvent[], projection: Pick<Projection, "messages">): Promise<boolean> {
     const socket = this.#socket;
-    const { socket: transport } = this.#deps.request.raw;
+    const transport = this.#transport;
     let wrote = false;
     transport.cork();
     for (const message of projection.messages(batch)) {
@@ -280,7 +268,7 @@ export class Connection {
 
   async #close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#ping);
+    this.#keepAlive.stop();
     this.#speech.close();
     this.#stall.stop();
     this.#inbox.close();

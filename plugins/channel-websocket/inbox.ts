@@ -44,7 +44,8 @@ export class Inbox {
     this.#options = options;
     this.#allowance = options.rate;
     socket.on("message", (data, isBinary) => this.#arrived(data, isBinary));
-    socket.on("ping", (data) => this.#pong(data));
+    socket.on("ping", (data) => this.#control(data, () => socket.pong(data)));
+    socket.on("pong", (data) => this.#control(data));
     transport.on("drain", this.#go);
   }
 
@@ -64,12 +65,12 @@ export class Inbox {
   }
 
   /** Only the last ping needs an answer, so pongs that would pile up are skipped. */
-  #pong(data: Buffer): void {
+  #control(data: Buffer, answer?: () => void): void {
     this.#count();
     this.#allowance -= 1;
     const { socket, arriving } = this.#options;
     arriving.skip(data.length);
-    if (!this.#isFull && socket.readyState === socket.OPEN) socket.pong(data);
+    if (!this.#isFull && socket.readyState === socket.OPEN) answer?.();
     this.#go();
   }
 

@@ -16,7 +16,7 @@ export const Options = z.strictObject({
     .int()
     .positive()
     .default(50)
-    .describe("messages and pings read per socket and second; faster ones wait"),
+    .describe("messages, pings and pongs read per socket and second; faster ones wait"),
   subscriptions: z.number().int().positive().default(64).describe("maximum runs followed per socket"),
 });
 /** A channel built on this one supplies a voice. */

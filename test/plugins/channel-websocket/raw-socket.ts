@@ -17,6 +17,7 @@ export async function openRaw(url: string, path = "/ws"): Promise<Socket> {
 }
 
 export const textFrame = (text: string): Buffer => frame(0x1, Buffer.from(text));
+export const pongFrame = (payload: Buffer): Buffer => frame(0xa, payload);
 export const pingFrame = (payload: Buffer): Buffer => frame(0x9, payload);
 
 /** One masked frame. */
