@@ -10,6 +10,7 @@ import { ArrivalRate, minimumRate } from "../../serve/arrival-rate.ts";
 import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
+import { Utf8Check } from "./utf8-check.ts";
 
 /** Smaller bodies are parsed in one piece and may arrive as slowly as any request. */
 const small = 64 * 1024;
@@ -86,17 +87,21 @@ interface Reading {
 async function readJson(payload: IncomingMessage, { isSmall, charge, most, depth, taken }: Reading): Promise<unknown> {
   const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
+  const utf8 = new Utf8Check();
   const tenant = tenantDoing(); // Chunks arrive in the connection's async context, so remember the tenant.
   let size = 0;
   const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > most) throw tooLarge();
     if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
+    // Decoders would replace other bytes without a word.
+    if (!utf8.take(chunk)) throw notUtf8();
     if (strings !== undefined) return inSlices(pushed(strings, chunk), tenant);
     whole.push(chunk);
     return undefined;
   };
   await eachChunk(payload, take, isSmall ? undefined : () => size);
+  if (!utf8.isWhole) throw notUtf8();
   await strings?.flatten();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
   const parsed = parseUntrusted(text, { depth, size: most, shortened: strings !== undefined });
@@ -148,7 +153,7 @@ function eachChunk(payload: IncomingMessage, take: Take, received?: () => number
     // Removes its listeners: the request lives as long as the answer and would keep the body in memory.
     const end = (failed: boolean, thrown?: unknown): void => {
       rate?.stop();
-      payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose).pause();
+      payload.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose).pause();
       if (failed) reject(thrown);
       else resolve();
     };
@@ -172,12 +177,12 @@ function eachChunk(payload: IncomingMessage, take: Take, received?: () => number
       taking.then(() => end(false), onError);
     };
     const onError = (thrown: unknown): void => end(true, thrown);
-    const onClose = (): void => end(true, payload.errored ?? new Error("the client is gone"));
+    const onClose = (): void => end(true, clientGone());
     // While the last chunk is processed, the sender cannot go on.
     const sent = () => (payload.isPaused() ? undefined : received?.());
     const rate = received && new ArrivalRate(sent, () => end(true, tooSlow()));
     if (payload.destroyed) onClose();
-    else payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose).resume();
+    else payload.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose).resume();
   });
 }
 
@@ -197,5 +202,12 @@ function otherType(sent: string | undefined): VenturiError {
   const message = `the body came ${as}; send JSON with the header "content-type: application/json"${curl}`;
   return new VenturiError("request.parse", "invalid_input", message);
 }
+
+/** No fault of the service, so it is not logged as one. */
+const clientGone = (): VenturiError =>
+  new VenturiError("request.read", "stream_interrupted", "the connection ended before the body did");
+
+const notUtf8 = (): VenturiError =>
+  new VenturiError("request.parse", "invalid_input", "the body is not UTF-8; send it in that encoding");
 
 const tooSlow = (): VenturiError => new VenturiError("request.read", "timeout", `a large body ${minimumRate}`);

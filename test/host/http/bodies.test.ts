@@ -3,6 +3,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { silentLog } from "../../../src/core/ports/log.ts";
 import { exactTexts } from "../../../src/serve/exact-body.ts";
 import { routes, serve, type TestService } from "../../service.ts";
 
@@ -13,6 +14,7 @@ const type = { "content-type": "application/json" };
 describe("a request's body", () => {
   let service: TestService;
   let held: number[] = [];
+  const faults: string[] = [];
   before(async () => {
     const own = routes(({ server, account }) => {
       const tell = (request: { body: unknown }) => {
@@ -25,7 +27,9 @@ describe("a request's body", () => {
       const exact = ["calls", "*", "input"];
       server.post("/exact", { config: { exact } }, async (request) => [...exactTexts(request)]);
     });
-    service = await serve({ scripts: {}, channels: [own], limits: { body: most, memory: 64 * 1024 ** 2 } });
+    const log = { ...silentLog, error: (message: string) => void faults.push(message) };
+    const limits = { body: most, memory: 64 * 1024 ** 2 };
+    service = await serve({ scripts: {}, channels: [own], limits, parts: { log } });
   });
   after(() => service.close(0));
   beforeEach(() => {
@@ -164,6 +168,30 @@ describe("a request's body", () => {
     }
   });
 
+  it("is UTF-8, also where a chunk ends within a character; other bytes are refused, not replaced", async () => {
+    for (const filler of ["", "x".repeat(2 * small)]) {
+      const [head, tail] = [Buffer.from(`{"a":"${filler}`), Buffer.from('"}')];
+      for (const text of ["é", "€", "😀", "\ud7ff\ue000"]) {
+        const bytes = Buffer.concat([head, Buffer.from(text), tail]);
+        for (let at = head.length; at <= bytes.length - tail.length; at++) {
+          const request = post("/json");
+          request.write(bytes.subarray(0, at));
+          await sleep(2);
+          request.end(bytes.subarray(at));
+          expect(await answerTo(request)).to.deep.include({ status: 200, body: { a: filler + text } });
+        }
+      }
+      for (const odd of ["ff", "e9", "c080", "eda080", "f4908080", "e282", "80", "f0"]) {
+        const bytes = Buffer.concat([head, Buffer.from(odd, "hex"), tail]);
+        for (const sent of [bytes, bytes.subarray(0, -2)]) {
+          const { status, error } = await send("/json", sent);
+          expect([status, error?.code], odd).to.deep.equal([400, "invalid_input"]);
+          expect(error?.err, odd).to.include("not UTF-8");
+        }
+      }
+    }
+  });
+
   it("whose sender goes away gives back what it was charged, and its route is never reached", async () => {
     for (const headers of [type, { "content-type": "multipart/form-data; boundary=x" }]) {
       const request = post("/form", { ...headers, "content-length": String(2 * small) });
@@ -174,6 +202,7 @@ describe("a request's body", () => {
       while (service.memory.held > 0) await sleep(2);
     }
     expect(held).to.deep.equal([]);
+    expect(faults, "logged as a fault of the service").to.deep.equal([]);
   });
 
   it("keeps the exact text of the values that a route asks for, however long", async () => {
