@@ -37,4 +37,17 @@ describe("JSON that is none", () => {
     expect(message).to.have.length.below(100);
     expect(faultOf(`${"[".repeat(10)}${" ".repeat(2_000_000)}x`).message).to.equal("this is not valid JSON");
   });
+
+  it("a number beyond the largest is refused, however it is written; one that only looks like it is not", () => {
+    for (const number of ["1e400", "-1E+999", "1.5e309", "9".repeat(400), `-${"1".repeat(310)}.5`]) {
+      for (const text of [`[${number}]`, `{"a":${number}}`, `{"a": [1,\t${number} ]}`])
+        expect(faultOf(text).message, text).to.match(/^the number at "[0a1]" is too large/);
+      expect(parseUntrusted(`[${number}]`, { anyNumber: true })).to.deep.equal([Math.sign(Number(number)) * Infinity]);
+    }
+    for (const text of [
+      '{"a":1e300,"b":[1e-400,-1.7e308],"c":": 1e400 "}',
+      `[${"1".repeat(308)}, ${"0.".padEnd(400, "1")}]`,
+    ])
+      expect(parseUntrusted(text)).to.deep.equal(JSON.parse(text));
+  });
 });

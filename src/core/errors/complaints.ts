@@ -66,6 +66,7 @@ const guessed = (found: unknown, values: readonly string[]): string =>
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value === null || value === undefined) return "nothing";
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return "one that is too large";
   return kinds[typeof value] ?? "a value";
 }
 

@@ -3,19 +3,21 @@ import { VenturiError } from "./errors.ts";
 
 const op = "request.parse";
 
-/**
- * Parses untrusted JSON: checks the limits first and refuses prototype keys. `shortened`: the text was changed after the sender wrote it,
- * so positions in it are not reported.
- */
-export function parseUntrusted(
-  text: string,
-  limits: Partial<ValueLimits> & { readonly shortened?: boolean } = {},
-): unknown {
+export interface UntrustedOptions extends Partial<ValueLimits> {
+  /** The text was changed after the sender wrote it, so positions in it are not reported. */
+  readonly shortened?: boolean;
+  /** Numbers that become Infinity are left to the caller, who has their text. */
+  readonly anyNumber?: boolean;
+}
+
+/** Parses untrusted JSON: checks the limits first and refuses prototype keys, and numbers that would be stored as null. */
+export function parseUntrusted(text: string, limits: UntrustedOptions = {}): unknown {
   if (text === "") return undefined;
   const excess = excessOfJson(text, { ...valueLimits, ...limits });
   if (excess !== undefined) throw new VenturiError(op, "invalid_input", `the JSON ${excess}`);
   try {
     // A reviver makes parsing several times slower, so only text that may contain such a key pays for it.
+    if (limits.anyNumber !== true && large.test(text)) return JSON.parse(text, refuseInfinite);
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
   } catch (thrown) {
     if (VenturiError.isInstance(thrown)) throw thrown;
@@ -63,6 +65,19 @@ function mayGoOn(text: string): boolean {
 }
 
 const suspect = /__proto__|constructor|\\u/;
+/** A number that may be beyond 1.8e308: 20 digits stand for 309, which could not be proved to take linear time. */
+const large = /[[:,\s]-?\d(?:[\d.]*[eE]\+?\d{3}|\d{20})/;
+
+function refuseInfinite(key: string, value: unknown): unknown {
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw new VenturiError(
+      op,
+      "invalid_input",
+      `the number at "${key.slice(0, 100)}" is too large; the largest is 1.8e308`,
+    );
+  }
+  return refusePrototypes(key, value);
+}
 
 function refusePrototypes(key: string, value: unknown): unknown {
   if (key === "__proto__" || (key === "constructor" && hasPrototype(value))) {

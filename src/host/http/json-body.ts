@@ -54,7 +54,14 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyDe
         if (strings !== undefined) for (const [path, piece] of texts) texts.set(path, strings.restoreText(piece));
         keepExactTexts(request, texts);
       };
-      const body = await read(payload, { isSmall: announced > 0 && announced <= small, charge, most, depth, taken });
+      const body = await read(payload, {
+        isSmall: announced > 0 && announced <= small,
+        charge,
+        most,
+        depth,
+        anyNumber: exact !== undefined,
+        taken,
+      });
       charges.set(request, charge);
       const response = responses.get(request);
       if (response === undefined || response.destroyed) charge.release();
@@ -80,11 +87,16 @@ interface Reading {
   readonly charge: Charge;
   readonly most: number;
   readonly depth: number;
+  /** Numbers too large for JavaScript are kept as text. */
+  readonly anyNumber: boolean;
   /** The body's text, once known to be valid JSON. */
   taken(text: string, strings?: LongStrings): void;
 }
 
-async function readJson(payload: IncomingMessage, { isSmall, charge, most, depth, taken }: Reading): Promise<unknown> {
+async function readJson(
+  payload: IncomingMessage,
+  { isSmall, charge, most, depth, anyNumber, taken }: Reading,
+): Promise<unknown> {
   const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
   const utf8 = new Utf8Check();
@@ -104,7 +116,7 @@ async function readJson(payload: IncomingMessage, { isSmall, charge, most, depth
   if (!utf8.isWhole) throw notUtf8();
   await strings?.flatten();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
-  const parsed = parseUntrusted(text, { depth, size: most, shortened: strings !== undefined });
+  const parsed = parseUntrusted(text, { depth, size: most, anyNumber, shortened: strings !== undefined });
   taken(text, strings);
   if (strings === undefined) return parsed;
   const restored = strings.restore(parsed);

@@ -168,6 +168,16 @@ describe("a request's body", () => {
     }
   });
 
+  it("with a number beyond the largest is refused, which would be stored as null, unless its text is kept", async () => {
+    for (const filler of ["", "x".repeat(2 * small)]) {
+      const body = `{"a":"${filler}","calls":[{"input":{"n":-1e400}}]}`;
+      const { status, error } = await send("/json", body);
+      expect([status, error?.code]).to.deep.equal([400, "invalid_input"]);
+      expect(error?.err).to.include('the number at "n" is too large');
+      expect(await send("/exact", body)).to.deep.include({ status: 200, 0: ["calls/0/input", '{"n":-1e400}'] });
+    }
+  });
+
   it("is UTF-8, also where a chunk ends within a character; other bytes are refused, not replaced", async () => {
     for (const filler of ["", "x".repeat(2 * small)]) {
       const [head, tail] = [Buffer.from(`{"a":"${filler}`), Buffer.from('"}')];
