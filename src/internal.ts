@@ -5,7 +5,7 @@
 export { faultOf, readSchema } from "./agent/schema/json-schema.ts";
 export { codes, isCode } from "./core/errors/codes.ts";
 export { complaintsOf } from "./core/errors/complaints.ts";
-export { fromJson, messageOf, VenturiError, wrap } from "./core/errors/errors.ts";
+export { fromJson, messageOf, reasonsOf, VenturiError, wrap } from "./core/errors/errors.ts";
 export { parseUntrusted } from "./core/errors/untrusted-json.ts";
 export { Journal, keyMemory, tooManyRuns } from "./core/journal/journal.ts";
 export { mostListed } from "./core/journal/key-values.ts";

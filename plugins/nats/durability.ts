@@ -91,17 +91,14 @@ async function askMonitor(op: string, url: string): Promise<Report> {
     const varz = (await get("/varz")) as { version?: string };
     return reportOf(url, varz.version ?? "0", jsz);
   } catch (thrown) {
-    throw failed(
-      op,
-      `its monitoring address ${url} does not answer: ${thrown instanceof Error ? thrown.message : thrown}`,
-    );
+    throw failed(op, "a monitoring address does not answer", new Error(url, { cause: thrown }));
   }
 }
 
 async function askSystem(op: string, connect: () => Promise<NatsConnection>): Promise<Report[]> {
   const connection = await connect().catch((thrown: unknown) => {
     const { message, unusable: never } = explain(thrown);
-    throw (never ? unusable : failed)(op, `journal.system: ${message}`);
+    throw (never ? unusable : failed)(op, `journal.system: ${message}`, thrown);
   });
   const reports: Report[] = [];
   try {

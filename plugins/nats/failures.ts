@@ -1,26 +1,29 @@
 import { VenturiError } from "venturi/plugin";
 
-export const failed = (op: string, why: string): VenturiError =>
-  new VenturiError(op, "journal_failed", `the journal's NATS cannot be used: ${why}`);
+/** Callers see `why`; where the servers are is for the log, in `cause`. */
+export const failed = (op: string, why: string, cause?: unknown): VenturiError =>
+  new VenturiError(op, "journal_failed", `the journal's NATS cannot be used: ${why}`, { cause });
 
 /** No retry can succeed. */
 export const tooLarge = (op: string, why: string): VenturiError =>
   new VenturiError(op, "record_invalid", `the journal's NATS cannot store it: ${why}`);
 
 /** Permanent: the server or the config must be changed. */
-export const unusable = (op: string, why: string): VenturiError =>
-  new VenturiError(op, "journal_failed", `the journal's NATS will not do: ${why}`, { details: { unusable: true } });
+export const unusable = (op: string, why: string, cause?: unknown): VenturiError =>
+  new VenturiError(op, "journal_failed", `the journal's NATS will not do: ${why}`, {
+    cause,
+    details: { unusable: true },
+  });
 
 /** Why a connection cannot be made. */
 export function explain(thrown: unknown): { message: string; unusable: boolean } {
   if (VenturiError.isInstance(thrown)) return { message: thrown.message, unusable: thrown.details?.unusable === true };
-  const said = thrown instanceof Error ? thrown.message : String(thrown);
   const what = advice(thrown);
   if (what !== undefined) return { message: `the journal's NATS cannot be used: ${what}`, unusable: true };
   const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
   // With TLS 1.3 a server reports a missing client certificate only after the handshake, and nats.js does not see it.
-  const why = isLate ? "no answer in time; where it asks for a client's certificate, check journal.tls.cert" : said;
-  return { message: `the journal's NATS cannot be reached: ${why}`, unusable: false };
+  const why = isLate ? ": no answer in time; where it asks for a client's certificate, check journal.tls.cert" : "";
+  return { message: `the journal's NATS cannot be reached${why}`, unusable: false };
 }
 
 function advice(thrown: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { reasonsOf } from "venturi/internal";
 import { Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { login, Tls } from "./credentials.ts";
@@ -57,7 +58,7 @@ export default definePlugin({
         await journal.close();
         throw thrown;
       }
-      context.log.warn("the journal's NATS is not usable yet; retrying", { error: thrown.message });
+      context.log.warn("the journal's NATS is not usable yet; retrying", { error: reasonsOf(thrown).join(": ") });
     }
     if (options.durability === "unchecked")
       context.log.warn("the journal's servers may acknowledge before they have synced (durability: unchecked)");

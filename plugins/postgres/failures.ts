@@ -56,7 +56,7 @@ function tell(thrown: unknown): string {
   const known = isQueueFull(thrown) ? queueAdvice : advice.find(([prefix]) => state.startsWith(prefix))?.[1];
   const what = setupAdvice(thrown) ?? known;
   if (what !== undefined) return `the journal's database cannot be used: ${what}`;
-  if (state === "") return `the journal's database cannot be reached: ${said}`;
+  if (state === "") return "the journal's database cannot be reached"; // Where it is, the cause says to the log.
   return `the journal's database failed: ${said} (${state})`;
 }
 

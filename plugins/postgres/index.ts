@@ -1,3 +1,4 @@
+import { reasonsOf } from "venturi/internal";
 import { type AnyPlugin, Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { Database } from "./database.ts";
@@ -59,7 +60,7 @@ export default definePlugin({
         await journal.close();
         throw thrown;
       }
-      context.log.warn("the journal's database is not usable yet; retrying", { error: thrown.message });
+      context.log.warn("the journal's database is not usable yet; retrying", { error: reasonsOf(thrown).join(": ") });
     }
     return journal;
   },

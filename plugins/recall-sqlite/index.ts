@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { wrap } from "venturi/internal";
 import { Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { NotesInSqlite } from "./notes.ts";
@@ -22,7 +23,9 @@ export default definePlugin({
       await store.list({ tenant: "", scope: "agent", owner: "" }, { limit: 1 });
     } catch (thrown) {
       await store.close();
-      throw thrown;
+      // Only the operator sees it, who may have several files.
+      const { op, code, message } = wrap("memory.open", thrown, "unavailable");
+      throw new VenturiError(op, code, `${file}: ${message}`, { cause: thrown });
     }
     return store;
   },

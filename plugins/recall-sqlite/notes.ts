@@ -119,7 +119,8 @@ export class NotesInSqlite implements MemoryStore {
     if (pending === undefined) return;
     if (!("failure" in reply)) return pending.resolve(reply.value);
     const code = reply.permanent ? "record_invalid" : "unavailable";
-    pending.reject(new VenturiError(pending.op, code, `the memory cannot be used: ${reply.failure}`));
+    const cause = new Error(this.#options.file); // For the log: callers do not learn where it is.
+    pending.reject(new VenturiError(pending.op, code, `the memory cannot be used: ${reply.failure}`, { cause }));
   }
 
   #lost(worker: Worker, cause: Error): void {

@@ -67,7 +67,7 @@ export class Store {
     this.#database = new DatabaseSync(file, { timeout: busyTimeout });
     // Overwrites erased text, which would otherwise stay in free pages.
     this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
-    this.#inTransaction(() => this.#migrate(file));
+    this.#inTransaction(() => this.#migrate());
   }
 
   put({ place, note, terms, vector, most, existing }: Put): "added" | "replaced" | "kept" | "full" {
@@ -217,12 +217,12 @@ export class Store {
     return Number(this.#one("SELECT count(*) AS notes FROM notes WHERE place = ?", place)?.notes);
   }
 
-  #migrate(file: string): void {
+  #migrate(): void {
     const found = Number(this.#one("PRAGMA user_version")?.user_version);
-    if (found > version) throw new Error(`${file} was written by a newer Venturi; update Venturi`);
+    if (found > version) throw new Error("it was written by a newer Venturi; update Venturi");
     if (found === version) return;
     if (this.#one("SELECT 1 FROM sqlite_master LIMIT 1") !== undefined)
-      throw new Error(`${file} is a database of something else; choose another path`);
+      throw new Error("it is a database of something else; choose another path");
     this.#database.exec(`${schema}; PRAGMA user_version = ${version}`);
   }
 

@@ -37,7 +37,7 @@ function serve(port: MessagePort, { file, busyTimeout }: ThreadData): void {
       const method = store[operation] as (...args: readonly unknown[]) => unknown; // The sender is typed by `Store`.
       port.postMessage({ id, value: method.apply(store, [...args]) } satisfies Reply);
     } catch (thrown) {
-      const failure = `${file}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+      const failure = thrown instanceof Error ? thrown.message : String(thrown);
       const code = thrown instanceof Error && "errcode" in thrown ? Number(thrown.errcode) & 0xff : 0;
       port.postMessage({ id, failure, permanent: ofValue.has(code) } satisfies Reply);
     }

@@ -36,7 +36,8 @@ export class FileIdentity {
       const now = identityOf(file);
       if (now === known) continue;
       const what = now === undefined ? "was removed" : "was replaced by another";
-      return `${file} ${what} while the service was writing to it; put it back, or restart the service to go on with what is there`;
+      const which = file.endsWith("-wal") ? "its log (-wal)" : "its file";
+      return `${which} ${what} while the service was writing to it; put it back, or restart the service to go on with what is there`;
     }
     return undefined;
   }

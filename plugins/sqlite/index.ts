@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { wrap } from "venturi/internal";
 import { Duration, definePlugin, Size, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { SqliteJournal } from "./journal.ts";
@@ -39,7 +40,9 @@ export default definePlugin({
       await journal.read("", 0, 1);
     } catch (thrown) {
       await journal.close();
-      throw thrown;
+      // Only the operator sees it, who may have several files.
+      const { op, code, message } = wrap("journal.open", thrown, "journal_failed");
+      throw new VenturiError(op, code, `${file}: ${message}`, { cause: thrown });
     }
     return journal;
   },

@@ -227,8 +227,8 @@ export interface Request {
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  /** `permanent`: no retry can succeed. */
-  | { readonly id: number; readonly failure: string; readonly permanent: boolean }
+  /** `permanent`: no retry can succeed. `cause`: for the log only. */
+  | { readonly id: number; readonly failure: string; readonly cause: string; readonly permanent: boolean }
   /** Why the file at the path is no longer the open one; undefined once it is again. */
   | { readonly loss: string | undefined }
   /** The file was migrated from an older version. */

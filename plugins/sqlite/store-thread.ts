@@ -88,7 +88,7 @@ export class StoreThread implements Asked {
     if (!pending) return;
     if ("failure" in reply) {
       const code = reply.permanent ? "record_invalid" : "journal_failed";
-      pending.reject(new VenturiError(pending.op, code, reply.failure));
+      pending.reject(new VenturiError(pending.op, code, reply.failure, { cause: new Error(reply.cause) }));
     } else pending.resolve(reply.value);
   };
 

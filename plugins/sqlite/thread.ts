@@ -89,7 +89,7 @@ export function serve(port: MessagePort, options: ThreadData): void {
       // A connection that has seen a corrupt file is unusable even after the file is repaired.
       if (needsReopening(thrown)) shut();
       if (thrown instanceof FileGone) watchFile();
-      return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
+      return { id: request.id, ...explain(thrown, options.file), permanent: isPermanent(thrown) };
     }
   };
   const look = (first?: "first"): boolean => {

@@ -1,4 +1,4 @@
-import { type VenturiError, wrap } from "../core/errors/errors.ts";
+import { reasonsOf, type VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Journal } from "../core/journal/journal.ts";
 import { type Clock, systemClock } from "../core/ports/clock.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
@@ -39,7 +39,7 @@ export class WriteWatch {
     this.#last = { message: error.message, at: this.#clock.monotonic() };
     if (this.failing === undefined) {
       this.#since = this.#clock.monotonic();
-      this.#log.error("the journal takes no writes; not ready", { operation, error: error.message });
+      this.#log.error("the journal takes no writes; not ready", { operation, error: reasonsOf(error).join(": ") });
     }
     this.failing = error;
   }

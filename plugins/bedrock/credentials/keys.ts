@@ -8,7 +8,7 @@ export interface Keys {
   readonly expires?: number;
 }
 
-export const unusable = (message: string): VenturiError =>
-  new VenturiError("provider.credentials", "unauthorized", message);
+export const unusable = (message: string, cause?: unknown): VenturiError =>
+  new VenturiError("provider.credentials", "unauthorized", message, { cause });
 
 export const withoutSlash = (url: string): string => (url.endsWith("/") ? url.slice(0, -1) : url);

@@ -24,7 +24,7 @@ export async function assumeWithToken({ role, file, region, session }: Role): Pr
   try {
     token = (await readFile(file, "utf8")).trim();
   } catch (thrown) {
-    throw unusable(`the token of the web identity cannot be read from ${file}: ${messageOf(thrown)}`);
+    throw unusable("the file with the token of the web identity cannot be read; the log says why", thrown);
   }
   const answer = await ask(endpointOf(region), {
     Action: "AssumeRoleWithWebIdentity",

@@ -1,4 +1,4 @@
-import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import { type Message, textMessage, textOf } from "../../core/model/messages.ts";
 import type { FoundNote } from "../../core/ports/memory.ts";
 import type { MemoryPlace } from "../../core/ports/memory-owners.ts";
@@ -70,7 +70,8 @@ async function recall(run: RunContext, { notes: store, scopes, top }: Recall): P
     if (VenturiError.is(thrown, "plugin_failed")) throw thrown;
     // A failed search does not fail the run: an answer without notes is better than none.
     const error = wrap("memory.search", thrown);
-    deps.log.warn("nothing could be recalled", { run: run.run, store: store.name, code: error.code });
+    const facts = { run: run.run, store: store.name, code: error.code, reason: reasonsOf(error).join(": ") };
+    deps.log.warn("nothing could be recalled", facts);
     body = { ...event, notes: [], error: error.toJSON() };
   }
   run.throwIfAborted();

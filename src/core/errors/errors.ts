@@ -132,6 +132,8 @@ export function reasonsOf(thrown: unknown): string[] {
 }
 
 function describe(error: unknown): string {
+  // Of several addresses, each has its own reason.
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(describe).join("; ");
   if (!(error instanceof Error) || VenturiError.isInstance(error)) return messageOf(error);
   const { code } = error as NodeJS.ErrnoException;
   const message = error.message === "" ? error.name : error.message;

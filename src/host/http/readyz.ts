@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { OwnStatus } from "../processes/protocol.ts";
 import type { Siblings } from "../processes/siblings.ts";
@@ -33,7 +33,7 @@ export async function ownReadiness(deps: ReadyDeps): Promise<OwnReadiness> {
   } catch (thrown) {
     // Unauthenticated callers see only that it failed, not where the journal is.
     const error = wrap(op, thrown, "journal_failed");
-    deps.log.warn("not ready", { code: error.code, reason: error.message });
+    deps.log.warn("not ready", { code: error.code, reason: reasonsOf(error).join(": ") });
     const message =
       error.code === "journal_failed" ? "the journal is unusable; see the log for the reason" : error.message;
     return { status: "not_ready", reason: new VenturiError(op, error.code, message) };

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import { recordingsOf } from "../../evals/dataset/cases.ts";
 import { name } from "../../evals/dataset/schema.ts";
 import type { Recordings } from "./recordings.ts";
@@ -96,6 +96,8 @@ async function writing(file: string, write: () => Promise<void>): Promise<void> 
   try {
     await write();
   } catch (cause) {
-    throw new VenturiError(op, "unavailable", `${file} cannot be written: ${messageOf(cause)}`, { cause });
+    // By its name only: callers of the API do not learn where the folder is, which the system's words tell.
+    const { code = "unknown" } = cause as NodeJS.ErrnoException;
+    throw new VenturiError(op, "unavailable", `${basename(file)} cannot be written (${code})`, { cause });
   }
 }

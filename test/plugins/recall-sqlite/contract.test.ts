@@ -47,7 +47,7 @@ describe("notes in SQLite", () => {
         () => undefined,
         (error: unknown) => error,
       );
-      expect(thrown).to.include({ op: "memory.read", code: "unavailable" });
+      expect(thrown).to.include({ op: "memory.open", code: "unavailable" });
       expect(String(thrown)).to.contain(reason);
     }
   });

@@ -23,7 +23,7 @@ describe("sqlite failures", () => {
       for (; ; kept++) await put(journal, ownership, [text("y".repeat(10_000))]);
     })().catch((thrown) => thrown);
     expect(failure).to.include({ code: "journal_failed" });
-    expect(failure.message).to.include("is full; make room or prune old runs");
+    expect(failure.message).to.include("journal.maxSize: prune");
     expect(await journal.read(ownership.run, 0, 1_000)).to.have.length(kept);
     expect(await journal.prune({ keep: 0 })).to.equal(1);
     expect(await put(journal, ownership, [text("z")])).to.equal(true);

@@ -9,17 +9,19 @@ import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
 import { testFolder } from "../../host/folder.ts";
 import { freshFile, temporaryFolder } from "./folder.ts";
 
-function recorder(): { log: Log; errors: string[]; next(): Promise<string> } {
+function recorder(): { log: Log; errors: string[]; reasons: string[]; next(): Promise<string> } {
   const errors: string[] = [];
+  const reasons: string[] = [];
   let wake: (message: string) => void = () => {};
-  const error = (message: string) => {
+  const error = (message: string, fields: Readonly<Record<string, unknown>> = {}) => {
     errors.push(message);
+    reasons.push(String(fields.error));
     wake(message);
   };
   const log: Log = { debug: () => {}, info: () => {}, warn: () => {}, error };
   const next = () =>
     errors[0] !== undefined ? Promise.resolve(errors[0]) : new Promise<string>((resolve) => (wake = resolve));
-  return { log, errors, next };
+  return { log, errors, reasons, next };
 }
 
 const removeAll = (file: string) => {
@@ -84,7 +86,7 @@ describe("a service whose journal is removed", function () {
         "providers: { demo: { type: simulator, pace: 0 } }\nagents: { a: { model: demo/small } }\nchannels: { http: {} }\n" +
         "server: { listen: 0 }\nlimits: { drain: 100ms }\ntelemetry: { logs: { level: silent } }\n",
     });
-    const { log, next } = recorder();
+    const { log, next, reasons } = recorder();
     service = await openService({ configFile, log, telemetry: noTelemetry });
     const { url } = service;
     expect((await fetch(`${url}/readyz`)).status).to.equal(200);
@@ -97,6 +99,8 @@ describe("a service whose journal is removed", function () {
       body: JSON.stringify({ agent: "a", input: "hi" }),
     });
     expect(refused.status).to.equal(503);
-    expect(await refused.text()).to.contain("was removed");
+    const said = await refused.text();
+    expect(said).to.contain("its file was removed").and.not.contain(folder.path("data"));
+    expect(reasons.join()).to.contain(folder.path("data/venturi.db"));
   });
 });

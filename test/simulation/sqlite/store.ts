@@ -69,7 +69,7 @@ export class DiskJournal extends SqliteJournal {
           return Promise.resolve(outside(() => method.apply(store, args)));
         } catch (thrown) {
           const code = isPermanent(thrown) ? "record_invalid" : "journal_failed";
-          return Promise.reject(new VenturiError(`journal.${operation}`, code, explain(thrown, file)));
+          return Promise.reject(new VenturiError(`journal.${operation}`, code, explain(thrown, file).failure));
         }
       }) as Asked["ask"],
       close: async () => {
