@@ -58,6 +58,10 @@ function tellOrConflict(run: string, taken: boolean): void {
 const Accepted = z.object({ run: z.string() }).meta({ examples: [examples.accepted] });
 const failures = { "4XX": Failure, "5XX": Failure };
 const params = z.object({ run: z.string() });
+const since = z
+  .number()
+  .exactOptional()
+  .describe("that of the question; 409 when the call has been asked about again since then");
 const schemas = {
   cancel: {
     summary: "Stop a run; answers when its last event is written",
@@ -82,6 +86,7 @@ const schemas = {
           .exactOptional()
           .describe("what the tool is called with instead; they have to fit its schema"),
         for: z.literal("run").exactOptional().describe("allow all further calls of this tool in this run too"),
+        since,
       })
       .meta({
         examples: [
@@ -101,6 +106,7 @@ const schemas = {
       .strictObject({
         answer: z.unknown().exactOptional().describe("has to fit the question's schema and choices; else a text"),
         decline: z.boolean().exactOptional(),
+        since,
         reason: z.string().max(4000).exactOptional(),
       })
       .meta({ examples: [{ answer: "Tuesday" }, { answer: { day: "Tuesday", seats: 2 } }, { decline: true }] }),

@@ -85,15 +85,23 @@ export class Run {
     });
   }
 
-  /** Approves a tool call, optionally with changed arguments; `for: "run"` also allows its later calls. */
+  /**
+   * Approves a tool call, optionally with changed arguments; `for: "run"` also allows its later calls. With the question's `since`, one
+   * that was asked again after a crash is not approved by an answer to the first.
+   */
   approve(
     call: string,
-    answer: { arguments?: Readonly<Record<string, unknown>>; reason?: string; for?: "run" } & CallOptions = {},
+    answer: {
+      arguments?: Readonly<Record<string, unknown>>;
+      reason?: string;
+      for?: "run";
+      since?: number;
+    } & CallOptions = {},
   ): Promise<void> {
     return this.#tell("run.approve", `/approvals/${encodeURIComponent(call)}`, { approved: true, ...answer });
   }
 
-  deny(call: string, answer: { reason?: string } & CallOptions = {}): Promise<void> {
+  deny(call: string, answer: { reason?: string; since?: number } & CallOptions = {}): Promise<void> {
     return this.#tell("run.deny", `/approvals/${encodeURIComponent(call)}`, { approved: false, ...answer });
   }
 

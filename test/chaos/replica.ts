@@ -22,6 +22,8 @@ export interface ReplicaOptions {
   readonly program?: string;
   /** Sections of the configuration in place of these. */
   readonly sections?: Readonly<Record<string, unknown>>;
+  /** `server.wedged`: 0 has no keeper, so that a kill is of the service itself. */
+  readonly wedged?: 0;
   /** `server.auth`. */
   readonly auth?: unknown;
 }
@@ -144,6 +146,7 @@ function configOf(port: number, folder: string, options: ReplicaOptions): object
     server: {
       listen: `127.0.0.1:${port}`,
       ...(options.processes === undefined ? {} : { processes: options.processes }),
+      ...(options.wedged === undefined ? {} : { wedged: options.wedged }),
       ...(options.auth === undefined ? {} : { auth: options.auth }),
     },
     telemetry: "off",

@@ -18,6 +18,11 @@ export const signalBodies = {
     answer: z.unknown().exactOptional(),
     /** Covers all later calls of the tool in this run. */
     for: z.literal("run").exactOptional(),
+    /**
+     * When the question was asked. After a crash a call that may have run is asked about again: a late or repeated answer to the first
+     * question must not allow that.
+     */
+    since: z.number().exactOptional(),
   }),
   /** The run finishes its round and is parked until `resume`. */
   pause: z.strictObject({ reason, by: z.string().max(256).exactOptional() }),

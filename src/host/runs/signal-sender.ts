@@ -68,11 +68,11 @@ export class SignalSender {
     return value;
   }
 
-  async #answer(run: string, given: SignalBody<"approve">): Promise<boolean> {
+  async #answer(run: string, { since, ...given }: SignalBody<"approve">): Promise<boolean> {
     const { journal, agent } = this.#deps;
     const row = await existingRun(journal, run);
     const { count, answered, asked } = await askedAbout(journal, run, given.call);
-    if (answered || row.state === "done") return false;
+    if (answered || row.state === "done" || (since !== undefined && since !== asked?.at)) return false;
     if (asked?.type === "question.asked") checkAnswer(asked, given);
     else if (given.answer !== undefined) {
       throw new VenturiError(

@@ -24,6 +24,7 @@ export interface AskedQuestion {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason?: string | undefined;
+  readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly tenant?: string | undefined;
 }
@@ -51,6 +52,7 @@ export function ApprovalForm({
   const answer = (choice: "approve" | "allow" | "deny") => {
     wrong.value = undefined;
     const words = {
+      ...(question.since === undefined ? {} : { since: question.since }),
       ...(reason.value.trim() === "" ? {} : { reason: reason.value.trim() }),
       ...(choice === "allow" ? { for: "run" as const } : {}),
     };

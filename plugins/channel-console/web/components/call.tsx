@@ -46,7 +46,10 @@ export const CallCard = memo(({ call, run, frozen, retracted, selected, select }
   const tone = retracted !== undefined ? "retracted" : failed ? "failed" : call.state;
   const { ms, savedMs, images = [] } = call.finished ?? {};
   const [given, output, asked] = [argumentsOf(call), outputOf(call), call.question?.asked];
-  const target = { run: asked?.origin?.run ?? run, call: asked?.origin?.call ?? call.id };
+  const { origin } = asked ?? {};
+  // A called run asked it at a time of its own.
+  const since = origin === undefined ? asked?.at : undefined;
+  const target = { run: origin?.run ?? run, call: origin?.call ?? call.id, since };
   return (
     <div class={`call ${tone}${selected ? " selected" : ""}`}>
       <button type="button" class="call-head" aria-pressed={selected} onClick={() => select(`call ${call.id}`)}>

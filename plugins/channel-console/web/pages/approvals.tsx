@@ -182,7 +182,9 @@ function Question({ question, done }: { question: Approval; done: (word: string)
   const live = useMemo(() => liveRun(question.run), [question.run]);
   useEffect(() => live.hold(), [live]);
   const { origin } = question;
-  const asked = { ...question, run: origin?.run ?? question.run, call: origin?.call ?? question.call };
+  // A called run asked it at a time of its own.
+  const since = origin === undefined ? question.since : undefined;
+  const asked = { ...question, since, run: origin?.run ?? question.run, call: origin?.call ?? question.call };
   return (
     <div class="question">
       <div class="question-card">
