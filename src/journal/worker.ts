@@ -50,6 +50,8 @@ export class Worker {
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
   readonly #failures: Failures;
+  #beatAt: number;
+  #claimFrom = Number.NEGATIVE_INFINITY;
   #beats = 0;
   /** Settles, never rejecting, when the claim under way has been dealt with. */
   #claiming: Promise<void> | undefined;
@@ -65,6 +67,7 @@ export class Worker {
     this.#execute = options.execute;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
+    this.#beatAt = this.#clock.monotonic();
     this.#active = new ActiveRuns(options.concurrency ?? 2_000);
     this.#watch = options.watch;
     this.#fitting = options.fitting;
@@ -240,12 +243,22 @@ export class Worker {
       this.#log.warn("heartbeat failed; retrying", { error: wrap("worker.heartbeat", thrown).message });
       return;
     }
+    const now = this.#clock.monotonic();
+    // The others could not renew their leases either, and do so within a third of one.
+    if (this.#isLate) this.#claimFrom = now + this.#journal.lease / 2;
+    this.#beatAt = now;
     await this.#strayLeases.retryReleases();
     // Once per lease: stray leases are rare, and the check lists every run held.
     if (++this.#beats % 3 === 0) await this.#strayLeases.reconcile();
   }
 
+  /** This worker has missed a heartbeat, so a lease that has run out does not tell that its owner is dead. */
+  get #isLate(): boolean {
+    return this.#clock.monotonic() - this.#beatAt > this.#journal.lease * 0.7;
+  }
+
   #claim(): void {
+    if (this.#isLate || this.#clock.monotonic() < this.#claimFrom) return; // The next poll asks again.
     this.#claimAgain = true;
     if (this.#claiming !== undefined || this.room === 0) return;
     this.#claimAgain = false;
