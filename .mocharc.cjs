@@ -14,6 +14,8 @@ const slow = [
   "plugins/mcp/tasks-killed",
   "bench/benches",
   "chaos/chaos",
+  "chaos/clicks",
+  "chaos/locked",
   "cli/acp/acp-processes",
   "cli/reload",
   "client/follow",
