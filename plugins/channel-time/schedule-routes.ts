@@ -111,6 +111,7 @@ async function definitionOf(
     ...(metadata === undefined ? {} : { metadata }),
     ...(notify === undefined ? {} : { notify: noUndefined(notify) }),
     ...(caller.concurrentRuns === undefined ? {} : { concurrentRuns: caller.concurrentRuns }),
+    ...(caller.agents === undefined ? {} : { agents: caller.agents }),
   };
 }
 

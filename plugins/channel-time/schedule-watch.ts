@@ -176,7 +176,8 @@ function requestOf(definition: StoredSchedule, time: number) {
   };
 }
 
-function callerOf({ by, concurrentRuns }: StoredSchedule) {
+function callerOf({ by, concurrentRuns, agents }: StoredSchedule) {
   if (by === undefined) return {};
-  return { caller: { id: by, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) } };
+  const limits = { ...(concurrentRuns === undefined ? {} : { concurrentRuns }), ...(agents && { agents }) };
+  return { caller: { id: by, ...limits } };
 }

@@ -101,6 +101,7 @@ async function later({ input, context, options, now, runs, values }: Asked): Pro
     ...(request.user === undefined ? {} : { metadata: { user: request.user } }),
     ...(request.caller === undefined ? {} : { by: request.caller.id }),
     ...(request.caller?.concurrentRuns === undefined ? {} : { concurrentRuns: request.caller.concurrentRuns }),
+    ...(request.caller?.agents === undefined ? {} : { agents: request.caller.agents }),
   };
   for (let slot = 1; slot <= options.most; slot++) {
     const name = `later.${run}.${slot}`;

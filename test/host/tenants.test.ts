@@ -20,7 +20,7 @@ providers: { demo: { type: simulator, pace: 0 } }
 agents: { assistant: { model: demo/small }, other: { model: demo/small } }
 journal: { type: sqlite, path: ":memory:" }
 server: { listen: 0, auth: { keys: ${JSON.stringify(keys)} } }
-channels: { http: { type: channel-http }, ws: { type: channel-websocket }, openai: { type: channel-openai }, sdk: { type: channel-ai-sdk } }
+channels: { http: { type: channel-http }, ws: { type: channel-websocket }, openai: { type: channel-openai }, sdk: { type: channel-ai-sdk }, a2a: { type: channel-a2a }, mcp: { type: channel-mcp } }
 telemetry: off
 `;
 
@@ -100,7 +100,7 @@ describe("two tenants of one service", () => {
       ["/v1/runs/RUN/cancel", { body: {} }],
       ["/v1/runs/RUN/messages", { body: { text: "hi" } }],
       ["/v1/runs/RUN/approvals/c", { body: { approved: true } }],
-      ["/v1/responses", { body: { model: "assistant", input: "hi", previous_response_id: "RUN" } }],
+      ["/openai/v1/responses", { body: { model: "assistant", input: "hi", previous_response_id: "resp_RUN" } }],
     ];
     for (const [path, init = {}] of surfaces) {
       const of = (id: string) => ({
@@ -171,5 +171,66 @@ describe("two tenants of one service", () => {
     const forbidden = await ask("narrow", "/v1/runs", { body: { agent: "assistant", input: "x" } });
     expect([unknown.status, forbidden.status]).to.deep.equal([403, 403]);
     expect(forbidden.body.error.err.replace("assistant", "nonsense")).to.equal(unknown.body.error.err);
+  });
+
+  describe("a key that may use some agents, in a session with a run of another", () => {
+    let own: View;
+    before(async () => {
+      await start("ada", { session: "conv_mixed" });
+      own = await start("ada", { session: "conv_mixed", agent: "other" });
+      await start("narrow", { session: "conv_narrow", agent: "other" });
+    });
+    const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }], contextId: "SESSION" };
+    const channels: [string, object][] = [
+      ["/v1/runs", { agent: "other", input: "hi", session: "SESSION" }],
+      ["/openai/v1/responses", { model: "other", input: "hi", conversation: "SESSION" }],
+      ["/openai/v1/responses/input_tokens", { model: "other", input: "hi", conversation: "SESSION" }],
+      ["/a2a/other", rpc("SendMessage", { message })],
+      ["/mcp", rpc("tools/call", { name: "other", arguments: { input: "hi", session: "SESSION" } })],
+    ];
+    for (const [path, asked] of channels) {
+      it(`goes on with its own conversation, and not with that one: ${path}`, async () => {
+        const within = async (session: string) => {
+          const body = JSON.parse(JSON.stringify(asked).replace("SESSION", session)) as object;
+          const headers = { accept: "application/json, text/event-stream", "a2a-version": "1.0" };
+          const response = await fetch(service.url + path, {
+            method: "POST",
+            headers: { authorization: "Bearer narrow-key", "content-type": "application/json", ...headers },
+            body: JSON.stringify(body),
+          });
+          return await response.text();
+        };
+        expect(await within("conv_narrow")).not.to.include("there is no session");
+        expect(await within("conv_mixed")).to.include('there is no session \\"conv_mixed\\"');
+      });
+    }
+
+    it("neither follows, forks nor reads the prompt of its own agent's run there", async () => {
+      const answers = [
+        await ask("narrow", "/openai/v1/responses", {
+          body: { model: "other", input: "hi", previous_response_id: `resp_${own.run}` },
+        }),
+        await ask("narrow", `/v1/runs/${own.run}/fork`, { body: { after: 1 } }),
+        await ask("narrow", `/v1/runs/${own.run}/prompts/1`),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404]);
+      expect((await ask("ada", `/v1/runs/${own.run}/prompts/1`)).status).to.equal(200);
+      expect((await ask("narrow", `/v1/runs/${own.run}`)).status, "the run itself").to.equal(200);
+    });
+
+    it("has its run fail that the other one came before", async () => {
+      const { journal, runs } = service.host;
+      const request = {
+        agent: "other",
+        input: { text: "hi" },
+        session: "conv_mixed",
+        caller: { id: "narrow", agents: ["other"] },
+      };
+      await journal.enqueue({ run: "late", tenant: "ada", session: "conv_mixed", request });
+      let last: unknown;
+      for await (const batch of runs.follow("late")) last = batch.at(-1);
+      expect(last).to.have.nested.property("error.code", "not_found");
+    });
   });
 });

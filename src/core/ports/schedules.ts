@@ -27,9 +27,10 @@ export const StoredSchedule = z.strictObject({
   overlap: z.enum(overlaps),
   jitter: z.number(),
   catchUp: z.number(),
-  /** Id of the key that created it, and its limit of concurrent runs. */
+  /** Id of the key that created it, its limit of concurrent runs, and the agents it is limited to. */
   by: z.string().exactOptional(),
   concurrentRuns: z.number().exactOptional(),
+  agents: z.array(z.string()).readonly().exactOptional(),
   /** The run that created it with a tool, and how many such steps precede it. */
   origin: z.strictObject({ run: z.string(), call: z.string(), depth: z.number().int() }).exactOptional(),
   createdAt: z.number(),

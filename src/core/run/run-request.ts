@@ -51,9 +51,14 @@ export interface RunRequest {
   readonly onDisconnect?: "continue" | "cancel";
   /**
    * Caller of the run, or of its root run. `concurrentRuns` limits its running and queued runs; `overrides`: native grants of its key
-   * beyond the agent's.
+   * beyond the agent's; `agents`: those its key is limited to, and so are the sessions of its runs.
    */
-  readonly caller?: { readonly id: string; readonly concurrentRuns?: number; readonly overrides?: NativeGrants };
+  readonly caller?: {
+    readonly id: string;
+    readonly concurrentRuns?: number;
+    readonly overrides?: NativeGrants;
+    readonly agents?: readonly string[];
+  };
   /** The user it is for: the subject of the caller's token, or `metadata.user`; a called run inherits it. */
   readonly user?: string;
   /** Context for the agent's tools and hooks. Never shown to the model. */

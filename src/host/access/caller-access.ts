@@ -3,6 +3,7 @@ import type { Runs } from "../../core/ports/runs.ts";
 import type { Scope } from "../../core/ports/scopes.ts";
 import type { RunsQuery } from "../../core/run/list-query.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
+import { isOfAgents } from "../../journal/session-agents.ts";
 import { anyone, demand, permit } from "./auth.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
@@ -76,6 +77,16 @@ export class CallerAccess {
     const visible = this.mayChange(row.tenant) || (scope === "see" && caller.tenants === "all");
     if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
     throw unseen(run);
+  }
+
+  /** As `own`, for what shows the conversation before the run: the whole session must be the caller's to see. */
+  async ownTurn(run: string): Promise<RunRow> {
+    const row = await this.own(run, "see");
+    const { tenant, session } = row;
+    const { agents } = this.#caller;
+    if (session === undefined || agents === undefined) return row;
+    if (await isOfAgents(this.#runs, { tenant, session }, agents)) return row;
+    throw noRun(run);
   }
 
   /** The query, limited to what the caller may see. */

@@ -96,7 +96,7 @@ export class CallerRuns implements Runs {
     if (request.agent !== undefined) this.#access.mayStart(request.agent);
     this.#access.mayAnswer(request.unanswered);
     // The fork goes into the original's tenant, so permission to read is not enough.
-    const { tenant } = await this.#access.own(run, "see");
+    const { tenant } = await this.#access.ownTurn(run);
     if (!this.#access.mayChange(tenant)) throw noRun(run);
     const forked = await this.#inTurn(() =>
       this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by })),
@@ -207,7 +207,7 @@ export class CallerRuns implements Runs {
   }
 
   async prompt(run: string, round: number): Promise<Prompt> {
-    await this.#access.own(run, "see");
+    await this.#access.ownTurn(run);
     if (this.#runs.prompt === undefined) throw noRun(run);
     return await this.#inTurn(async () => (await this.#runs.prompt?.(run, round)) as Prompt); // `prompt` was checked above.
   }
@@ -253,9 +253,9 @@ export class CallerRuns implements Runs {
   }
 
   get #by(): NonNullable<RunRequest["caller"]> {
-    const { id, concurrentRuns, overrides = {} } = this.#caller;
+    const { id, concurrentRuns, agents, overrides = {} } = this.#caller;
     return {
-      id,
+      ...{ id, ...(agents && { agents }) },
       ...(concurrentRuns === undefined ? {} : { concurrentRuns }),
       ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
     };

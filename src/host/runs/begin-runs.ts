@@ -14,6 +14,7 @@ import { keyedRunId, newRunId } from "../../core/run/run-id.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import { valueSize } from "../../core/values/value-size.ts";
 import { heldRun } from "../../journal/history.ts";
+import { isOfAgents, noSession } from "../../journal/session-agents.ts";
 import type { Config } from "../config/load.ts";
 import type { Revisions } from "../revisions/revisions.ts";
 import type { AgentFrames } from "./agent-frames.ts";
@@ -61,6 +62,7 @@ export class BeginRuns {
     const run = newRunId(Math.floor(this.#deps.clock.now() - (options.waitedMs ?? 0)), this.#deps.chance.uuid());
     const stored = await keptRequest(this.#deps.content, run, checked(this.#deps.content, { ...request, input }));
     const { tenant, caller, user, shadow } = await this.#owner(request, options);
+    await this.#maySpeakIn(request.session, { tenant, agents: caller?.agents });
     const claimant = this.#deps.executor.claimant({ ...request, agent: agent.name });
     const held = options.held?.share();
     const enqueued = await this.#deps.journal
@@ -166,6 +168,13 @@ export class BeginRuns {
   #check(request: RunRequest, { context }: StartOptions = {}) {
     const { revisions, config } = this.#deps;
     return checkRequest(revisions.current.agents, request, { metadata: config.limits.metadata, context });
+  }
+
+  /** Whoever takes up the run checks again: another agent's may get into the session before it. */
+  async #maySpeakIn(session: string | undefined, of: { tenant: string; agents: readonly string[] | undefined }) {
+    const { tenant, agents } = of;
+    if (session === undefined || agents === undefined) return;
+    if (!(await isOfAgents(this.#deps.journal, { tenant, session }, agents))) throw noSession(session);
   }
 
   /** A sub-run inherits its parent's tenant and caller. */

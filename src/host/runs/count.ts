@@ -19,7 +19,8 @@ export async function countTokens(
   const asked = { ...request, input: checkInput(agent, request.input) };
   const lease = revisions.acquire();
   try {
-    const before = session === undefined ? [] : await sessions.before({ tenant, session, run: "" });
+    const { agents } = request.caller ?? {};
+    const before = session === undefined ? [] : await sessions.before({ tenant, session, run: "", agents });
     return await countInput(agent, asked, { signal, session: before });
   } finally {
     lease.release();

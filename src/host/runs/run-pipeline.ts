@@ -103,7 +103,7 @@ export class RunPipeline implements StreamPipeline {
     const seen = (agent: AgentDefinition) => forked?.(agent) ?? agent;
     const own = seen(fitting);
     const agent = fork?.instructions === undefined ? own : { ...own, instructions: fork.instructions };
-    const { session } = request;
+    const { session, caller: { agents } = {} } = request;
     const host = { journal: this.#journal, clock: this.#clock };
     const meter = this.#revision.budgets?.meter(claim, this.#work.billing, host);
     const { run } = claim.ownership;
@@ -129,7 +129,7 @@ export class RunPipeline implements StreamPipeline {
         session:
           session === undefined
             ? []
-            : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(request.input)),
+            : continuedBy(await this.#sessions.before({ tenant, session, run, agents }), inputMessages(request.input)),
         clock: this.#clock,
         chance: this.#chance,
         log: request.shadow === undefined ? this.#log : quietLog(this.#log),

@@ -6,6 +6,7 @@ import type { Message } from "../../core/model/messages.ts";
 import type { RunEvent } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing } from "../../journal/history.ts";
+import { areOf, noSession } from "../../journal/session-agents.ts";
 
 interface Remembered {
   readonly runs: Set<string>;
@@ -19,6 +20,8 @@ export interface Turn {
   readonly tenant: string;
   readonly session: string;
   readonly run: string;
+  /** The agents that its caller is limited to. */
+  readonly agents?: readonly string[] | undefined;
 }
 
 const page = 50;
@@ -41,6 +44,7 @@ export class Sessions {
   async before(turn: Turn): Promise<readonly Message[]> {
     const name = JSON.stringify([turn.tenant, turn.session]);
     const ended = await this.#ended(turn);
+    if (turn.agents !== undefined && !areOf(ended, turn.agents)) throw noSession(turn.session);
     const known = this.#current(name, ended);
     for (const row of ended) {
       if (row.run === turn.run || known.runs.has(row.run)) continue;

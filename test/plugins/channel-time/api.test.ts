@@ -40,6 +40,18 @@ tools: { remind: { type: later, most: 2 } }
   const make = (key: string, rest: object) =>
     ask(key, "POST", "/v1/schedules", { agent: "assistant", input: "Hello.", ...rest });
 
+  it("of a key for some agents get into no session with a run of another", async () => {
+    const first = { agent: "assistant", input: "My name is Ada.", session: "theirs" };
+    expect((await ask("ada", "POST", "/v1/runs", first)).status).to.be.below(300);
+    await make("narrow", { name: "sly", cron: "* * * * * *", agent: "other", session: "theirs" });
+    const error = await until(async () => {
+      const { body } = await ask("narrow", "GET", "/v1/schedules/sly");
+      return body.last[0]?.error as string | undefined;
+    });
+    expect(error).to.equal('not_found: there is no session "theirs"');
+    await ask("narrow", "DELETE", "/v1/schedules/sly");
+  });
+
   it("are made, listed with their next times, run and removed, each tenant its own", async () => {
     expect((await make("ada", { name: "often", cron: "* * * * * *" })).status).to.equal(201);
     const run = await until(async () => {
