@@ -1,5 +1,5 @@
 import { reserveFunction } from "./reserve-function.ts";
-import { sumsMigration } from "./sums-schema.ts";
+import { ownUsageMigration, sumsMigration } from "./sums-schema.ts";
 
 /** Counts the approval events in a record's body; a quote inside a value would be escaped. */
 function occurrences(action: string): string {
@@ -232,4 +232,5 @@ export const migrations: readonly string[] = [
   `,
   reserveFunction,
   sumsMigration,
+  ownUsageMigration,
 ];

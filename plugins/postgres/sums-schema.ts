@@ -1,11 +1,14 @@
-const tokens = (kind: string) => `coalesce((d.digest #>> '{usage,${kind}}')::float8, 0)`;
+/** A run's usage in its digest, as SQL. */
+const whole = "d.digest -> 'usage'";
+const own = "coalesce(d.digest -> 'ownUsage', d.digest -> 'usage')";
 
 /** Adds digests to the sums, times `sign`. In one order, to avoid deadlocks: that of time, in which a range is read. */
-const change = (digests: string, sign: 1 | -1) => `
+const change = (digests: string, sign: 1 | -1, usage = whole) => `
   INSERT INTO $.sums AS c (grp, span, at, shard, runs, input_tokens, output_tokens, nanos, priced, spread)
     WITH d AS MATERIALIZED (
       SELECT d.grp, d.at, d.shard, $.floor_of(d.ms) AS floor, d.cost,
-        ${tokens("inputTokens")} AS input_tokens, ${tokens("outputTokens")} AS output_tokens
+        coalesce((${usage} ->> 'inputTokens')::float8, 0) AS input_tokens,
+        coalesce((${usage} ->> 'outputTokens')::float8, 0) AS output_tokens
       FROM ${digests} d WHERE d.grp IS NOT NULL
     )
     SELECT grp, span, at, shard, sum(n), sum(i), sum(o), sum(c), sum(p), jsonb_object_agg(floor, n)::text FROM (
@@ -22,8 +25,11 @@ const clean = `
   DELETE FROM $.sums c USING gone d, $.sum_spans s
     WHERE c.grp = d.grp AND c.span = s.span AND c.at = d.at - d.at % s.span AND c.shard = d.shard AND c.runs <= 0;`;
 
+const reaction = (event: string, body: string) => `
+  CREATE OR REPLACE FUNCTION $.digests_${event}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN ${body} RETURN NULL; END $body$;`;
+
 const trigger = (event: string, tables: string, body: string) => `
-  CREATE FUNCTION $.digests_${event}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN ${body} RETURN NULL; END $body$;
+  ${reaction(event, body)}
   CREATE TRIGGER digests_${event} AFTER ${event} ON $.digests REFERENCING ${tables}
     FOR EACH STATEMENT EXECUTE FUNCTION $.digests_${event}();`;
 
@@ -102,4 +108,11 @@ export const sumsMigration = `
   ${trigger("insert", "NEW TABLE AS added", change("added", 1))}
   ${trigger("update", "OLD TABLE AS gone NEW TABLE AS added", change("gone", -1) + change("added", 1) + clean)}
   ${trigger("delete", "OLD TABLE AS gone", change("gone", -1) + clean)}
+`;
+
+/** Counts what a run's tools spent in the called runs only. Digests without `ownUsage` stay as they were counted. */
+export const ownUsageMigration = `
+  ${reaction("insert", change("added", 1, own))}
+  ${reaction("update", change("gone", -1, own) + change("added", 1, own) + clean)}
+  ${reaction("delete", change("gone", -1, own) + clean)}
 `;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { sumsMigration } from "./sums-schema.ts";
+import { ownUsageMigration, sumsMigration } from "./sums-schema.ts";
 
 /** Counts the approval events in a record's body; a quote inside a value would be escaped. */
 function occurrences(action: string): string {
@@ -247,6 +247,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX removed_keys_at ON removed_keys (removed_at);
   `,
   sumsMigration,
+  ownUsageMigration,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

@@ -1,9 +1,9 @@
 /** What a digest adds to the sums. Durations use the floors of `nextFloor`. */
-const figures = `
+const figuresOf = (input: string, output: string) => `
   CREATE VIEW digest_figures AS SELECT d.run, r.tenant, r.agent, d.models, coalesce(r.caller, '') AS caller,
     coalesce(r.outcome, '') AS outcome, coalesce(d.code, '') AS code, r.created_at AS at,
-    CAST(CASE WHEN json_valid(d.digest) THEN coalesce(d.digest ->> '$.usage.inputTokens', 0) ELSE 0 END AS REAL) AS input_tokens,
-    CAST(CASE WHEN json_valid(d.digest) THEN coalesce(d.digest ->> '$.usage.outputTokens', 0) ELSE 0 END AS REAL) AS output_tokens,
+    CAST(CASE WHEN json_valid(d.digest) THEN coalesce(${input}, 0) ELSE 0 END AS REAL) AS input_tokens,
+    CAST(CASE WHEN json_valid(d.digest) THEN coalesce(${output}, 0) ELSE 0 END AS REAL) AS output_tokens,
     CASE WHEN d.cost IS NULL THEN 0 ELSE CAST(min(d.cost, 1e6) * 1e9 + 0.5 AS INTEGER) END AS nanos,
     d.cost IS NOT NULL AS priced,
     (SELECT max(floor) FROM sum_floors WHERE floor <= max(d.ms, 0)) AS floor
@@ -58,7 +58,7 @@ export const sumsMigration = `
     spread TEXT NOT NULL,
     PRIMARY KEY (grp, span, at)
   ) STRICT, WITHOUT ROWID;
-  ${figures}
+  ${figuresOf("d.digest ->> '$.usage.inputTokens'", "d.digest ->> '$.usage.outputTokens'")}
   INSERT INTO sum_groups (tenant, agent, models, caller, outcome, code)
     SELECT DISTINCT tenant, agent, models, caller, outcome, code FROM digest_figures;
   INSERT INTO sums SELECT grp, span, at, sum(n), sum(i), sum(o), sum(c), sum(p), json_group_object(CAST(floor AS TEXT), n) FROM (
@@ -71,3 +71,9 @@ export const sumsMigration = `
   CREATE TRIGGER digests_added AFTER INSERT ON digests BEGIN ${add} END;
   CREATE TRIGGER digests_removed BEFORE DELETE ON digests BEGIN ${subtract("OLD.run")} END;
 `;
+
+const own = (kind: string) =>
+  `iif(d.digest -> '$.ownUsage' IS NULL, d.digest -> '$.usage', d.digest -> '$.ownUsage') ->> '$.${kind}'`;
+
+/** Counts what a run's tools spent in the called runs only. Digests without `ownUsage` stay as they were counted. */
+export const ownUsageMigration = `DROP VIEW digest_figures; ${figuresOf(own("inputTokens"), own("outputTokens"))}`;

@@ -196,8 +196,9 @@ async function digestAgain(journal: Journal, run: string, random: Random): Promi
   const again = row && endOfRun({ run, request: row.request, priceOf }, events);
   if (again === undefined) return;
   const { digest } = again;
+  const ownUsage = random(2) === 0 ? {} : { ownUsage: { inputTokens: random(5) } };
   await journal.keepDigest?.(run, {
     ...again,
-    digest: { ...digest, ms: digest.ms + random(50), usage: { inputTokens: random(9) } },
+    digest: { ...digest, ms: digest.ms + random(50), usage: { inputTokens: random(9) }, ...ownUsage },
   });
 }

@@ -23,6 +23,8 @@ export const Digest = z.strictObject({
   ms: z.number(),
   timing: Timing,
   usage: Usage,
+  /** Without what its tools spent, such as called agents, which have runs of their own; absent if they spent nothing. */
+  ownUsage: Usage.exactOptional(),
   /** Usage copied by a fork; not part of its own figures. */
   inherited: z.strictObject({ usage: Usage, cost: z.number().exactOptional() }).exactOptional(),
   /** USD, of its own generations, at the prices configured when it ended; absent if one was unknown. */
@@ -106,6 +108,7 @@ export class DigestFold {
     const startedAt = this.#started?.at ?? last.at;
     const { config, fork } = this.#started ?? {};
     const { usage: own, cost, totalCost, inherited } = this.#spending.bill;
+    const totals = this.#spending.own;
     // Terminal events of earlier releases include what a fork copied.
     const usage = inherited === undefined ? last.usage : own;
     const digest: Digest = {
@@ -121,6 +124,7 @@ export class DigestFold {
       ms: lastedMs(last, startedAt),
       timing: last.timing,
       usage,
+      ...(totals.isByTools ? { ownUsage: totals.generations } : {}),
       ...(inherited === undefined ? {} : { inherited: takenOver(inherited) }),
       ...(cost === undefined ? {} : { cost }),
       ...(totalCost === undefined ? {} : { totalCost }),

@@ -114,6 +114,14 @@ class Account {
     });
   }
 
+  /** Without what tools spent. */
+  get generations(): Usage {
+    return [...this.#shares.values()].reduce<Usage>(
+      (sum, { by, usage }) => (by === "tool" ? sum : addUsage(sum, usage)),
+      {},
+    );
+  }
+
   get costs(): { cost?: number; totalCost?: number } {
     const cost = this.#generations.usd;
     const total = this.#tools.isEmpty ? undefined : addCosts(this.#generations, this.#tools);
@@ -125,6 +133,10 @@ class Account {
       ...share,
       ...(usd === undefined ? {} : { cost: usd }),
     }));
+  }
+
+  get isByTools(): boolean {
+    return !this.#tools.isEmpty;
   }
 
   /** The shares would only repeat the total. */

@@ -226,12 +226,13 @@ export class Sums implements RunSums {
   }
 }
 
-const sumsOfRun = ({ usage, cost, ms }: Digest, outcome: Outcome | undefined): RunSums => ({
+/** A called agent's tokens are in its own run, as its cost is: its caller's count without them. */
+const sumsOfRun = ({ ownUsage, usage, cost, ms }: Digest, outcome: Outcome | undefined): RunSums => ({
   runs: 1,
   failed: outcome === "failed" ? 1 : 0,
   cancelled: outcome === "cancelled" ? 1 : 0,
-  inputTokens: usage.inputTokens ?? 0,
-  outputTokens: usage.outputTokens ?? 0,
+  inputTokens: (ownUsage ?? usage).inputTokens ?? 0,
+  outputTokens: (ownUsage ?? usage).outputTokens ?? 0,
   // Bounded, so that an absurd price cannot produce sums that no longer subtract exactly.
   nanos: cost === undefined ? 0 : Math.floor(Math.min(cost, 1e6) * 1e9 + 0.5),
   priced: cost === undefined ? 0 : 1,

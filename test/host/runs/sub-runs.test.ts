@@ -70,6 +70,18 @@ describe("sub-runs", () => {
     expect(total).to.equal(own + used);
   });
 
+  it("count once in the totals, for every agent what its own generations took", async () => {
+    const { own, used, total } = await end({ agent: "small" });
+    const { all, groups } = await host.runs.totals({}, "agent");
+    expect(all.inputTokens + all.outputTokens).to.equal(total);
+    expect(Object.fromEntries(groups.map((sum) => [sum.name, sum.inputTokens + sum.outputTokens]))).to.deep.equal({
+      small: own,
+      helper: used,
+    });
+    const filtered = await host.runs.totals({ agent: "small" });
+    expect(filtered.all.inputTokens + filtered.all.outputTokens).to.equal(own);
+  });
+
   it("share their parent's tokens: what one uses the others no longer have", async () => {
     const { last, children, own, used, total } = await end({ agent: "boss" });
     expect(last).to.include({ type: "run.finished", finish: "max_tokens" });

@@ -332,6 +332,7 @@ class Digest(Model):
     ms: float
     timing: Timing
     usage: Usage
+    own_usage: Usage | None = Field(default=None, alias="ownUsage")
     inherited: DigestInherited | None = None
     cost: float | None = None
     total_cost: float | None = Field(default=None, alias="totalCost")
