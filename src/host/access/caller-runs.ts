@@ -28,7 +28,7 @@ import { CallerAccess, noRun } from "./caller-access.ts";
 import { pauseFor } from "./caller-pause.ts";
 import { afterCheck, eachIn } from "./checked-items.ts";
 import type { KeyHolder } from "./key-holder.ts";
-import { fingerprint, mustBeSame, usedForHidden } from "./same-request.ts";
+import { fingerprint, mustBeSame, rowOfKey, usedForHidden } from "./same-request.ts";
 import { usageWithin } from "./usage-within.ts";
 
 /** Time to read 1 MiB of content and write it to a socket, including garbage collection, ms. */
@@ -273,7 +273,7 @@ export class CallerRuns implements Runs {
     const place = await this.#reserve();
     try {
       const started = await begin(place.waitedMs);
-      if (started.existing) found(await this.#access.own(started.run, "start", usedForHidden));
+      if (started.existing) found(await rowOfKey(this.#access.own(started.run, "start", usedForHidden)));
       this.#checked.add(started.run);
       this.#access.started(started.run);
       place.bind(started.run);

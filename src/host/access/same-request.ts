@@ -15,5 +15,13 @@ export function mustBeSame({ run, request }: RunRow, sent: string | undefined): 
 
 const different = "this Idempotency-Key was used for a different request";
 
+/** The row of a key's run. One that was erased meanwhile is not named: whoever repeats the key may never have seen it. */
+export const rowOfKey = async (row: Promise<RunRow>): Promise<RunRow> =>
+  await row.catch((thrown: unknown) => {
+    throw VenturiError.is(thrown, "not_found") ? new VenturiError("run.start", "not_found", erased) : thrown;
+  });
+
+const erased = "the run of this Idempotency-Key was removed; send another key to start a new one";
+
 /** The key was used for a run that the caller may not know of: the same error, without the run. */
 export const usedForHidden = (): VenturiError => new VenturiError("run.start", "conflict", different);

@@ -66,6 +66,20 @@ channels: { http: {} }
     }
   });
 
+  it("is answered without the id of a run that was erased", async () => {
+    const start = async () => {
+      const headers = { "content-type": "application/json", "idempotency-key": "erased" };
+      const body = JSON.stringify({ agent: "assistant", input: "hello" });
+      const response = await fetch(`${service.url}/v1/runs`, { method: "POST", headers, body });
+      return { status: response.status, text: await response.text() };
+    };
+    const { run } = JSON.parse((await start()).text) as { run: string };
+    await service.host.runs.remove(run);
+    const again = await start();
+    expect(again.status).to.equal(404);
+    expect(again.text).to.include("Idempotency-Key").and.not.include(run);
+  });
+
   it("does not tell a key of some agents about another agent's run, only that the Idempotency-Key was used", async () => {
     const auth = [keyOf("all", "all"), { ...keyOf("some", "some"), tenant: "all", agents: ["b"] }];
     const limited = await serviceOf(`
