@@ -1,4 +1,4 @@
-import { gatheredIn, inputText, type JsonObject, questionWords } from "venturi/internal";
+import { gatheredIn, inputText, isCutShort, type JsonObject, questionWords } from "venturi/internal";
 import { type PendingQuestion, type RunRow, type Runs, type TerminalEvent, terminalOf } from "venturi/plugin";
 import type { Serving } from "./serving.ts";
 
@@ -52,9 +52,13 @@ const agentMessage = (messageId: string, ids: Ids, parts: readonly JsonObject[])
 });
 
 export function endStatus(last: TerminalEvent, ids: Ids): JsonObject {
-  if (last.type === "run.finished") return status("COMPLETED", last.at);
+  const said = (text: string) => agentMessage(`${last.run}-${last.seq}`, ids, [{ text }]);
+  if (last.type === "run.finished") {
+    const { finish, at } = last;
+    return status("COMPLETED", at, isCutShort(finish) ? said(`The answer was cut short: ${finish}`) : undefined);
+  }
   const { code, err } = last.error;
-  const words = agentMessage(`${last.run}-${last.seq}`, ids, [{ text: `${code}: ${err}` }]);
+  const words = said(`${code}: ${err}`);
   return status(code === "stream_interrupted" ? "CANCELED" : "FAILED", last.at, words);
 }
 

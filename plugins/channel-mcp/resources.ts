@@ -78,7 +78,7 @@ async function viewOf(runs: Runs, row: RunRow): Promise<Json> {
     last === undefined
       ? { status: row.asking > 0 ? "waiting" : row.state }
       : last.type === "run.finished"
-        ? { status: "finished", output: last.output, usage: withCost(last.usage, last) }
+        ? { status: "finished", finish: last.finish, output: last.output, usage: withCost(last.usage, last) }
         : { status: "failed", error: last.error, output: last.output, usage: withCost(last.usage, last) };
   return { run, agent, session, createdAt, updatedAt, asked: inputText(row.request.input), ...ending };
 }

@@ -1,4 +1,4 @@
-import { type Gathered, gatheredIn, withCost } from "venturi/internal";
+import { type Gathered, gatheredIn, isCutShort, withCost } from "venturi/internal";
 import type { Runs, TerminalEvent } from "venturi/plugin";
 import type { Json } from "./rpc.ts";
 
@@ -15,9 +15,11 @@ export async function callResult(runs: Runs, last: TerminalEvent): Promise<Json>
   }
   const content: Json[] = last.output === "" ? [] : [{ type: "text", text: last.output }];
   content.push(...(await gatheredIn(runs, run, mostBytes)).map((found) => blockOf(run, found)));
+  // A block of its own, because a model reads the content and not `_meta`.
+  if (isCutShort(last.finish)) content.push({ type: "text", text: `The answer was cut short: ${last.finish}` });
   if (content.length === 0) content.push({ type: "text", text: "" });
   const object = last.object === undefined ? {} : { structuredContent: last.object };
-  return { content, ...object, _meta: meta };
+  return { content, ...object, _meta: { ...meta, "venturi/finish": last.finish } };
 }
 
 function blockOf(run: string, { mediaType, name, hash, data }: Gathered): Json {

@@ -46,6 +46,16 @@ describe("channel-a2a with the SDK's own client", function () {
     expect(answerOf(again)).to.equal("hello there, caller");
   });
 
+  it("says of a task that a limit cut short", async () => {
+    const cut = { model: "demo/slow", limits: { outputTokens: 3 } };
+    const { url } = await open({ a2a: {} }, { agents: { cut, whole: { model: "demo/slow" } } });
+    const ended = async (agent: string) => taskIn(await (await connect(url, agent)).sendMessage(sending(say("x"))));
+    const task = await ended("cut");
+    expect(stateOf(task)).to.equal("TASK_STATE_COMPLETED");
+    expect(textOf(task.status?.message?.parts)).to.equal("The answer was cut short: max_output");
+    expect((await ended("whole")).status?.message).to.equal(undefined);
+  });
+
   it("streams a task: itself first, then its answer in pieces that add up, then its end", async () => {
     const { url } = await open();
     const { kinds, states, text, task } = await readStream(

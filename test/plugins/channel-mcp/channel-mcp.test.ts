@@ -48,6 +48,19 @@ for (const era of ["2025-11-25", "2026-07-28"] as const) {
       expect((await service.host.runs.get(run)).outcome).to.equal("finished");
     });
 
+    it("an answer that a limit cut short says so, to the model and to the client", async () => {
+      const agents = { cut: { description: "Stops early", model: "demo/hello", limits: { outputTokens: 1 } } };
+      const file = folder.write({ "venturi.yaml": configuration({ agents }), "pay.mjs": pay });
+      const other = await start(file);
+      const client = await connect(other.url, era);
+      const result = await client.callTool({ name: "cut", arguments: { input: "hi" } });
+      expect(result.content).to.deep.include({ type: "text", text: "The answer was cut short: max_output" });
+      expect(result._meta?.["venturi/finish"]).to.equal("max_output");
+      expect(result.isError).not.to.equal(true);
+      await client.close();
+      await other.drain("interrupt");
+    });
+
     it("a failed run and arguments that do not fit are results for the model; an unknown tool is an error", async () => {
       const client = await open();
       const failed = await client.callTool({ name: "failing", arguments: { input: "x" } });
