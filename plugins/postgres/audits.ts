@@ -17,7 +17,7 @@ export async function listAudits(
   query: AuditQuery,
 ): Promise<{ records: AuditRecord[]; cursor?: string }> {
   const { tenant = null, action = null, run = null, cursor = null, limit = 50 } = query;
-  const found = await database.query<AuditRow>(op, sql.audits, [tenant, action, run, cursor, limit + 1]);
+  const found = await database.find<AuditRow>(op, sql.audits, [tenant, action, run, cursor, limit + 1]);
   const records = found.slice(0, limit).map(toAuditRecord);
   const last = records.at(-1);
   return last && found.length > limit ? { records, cursor: String(last.number) } : { records };

@@ -195,7 +195,7 @@ export class PostgresJournal implements Journal {
   }
 
   async get(run: string): Promise<RunRow | undefined> {
-    const [row] = await this.#database.query<StoredRow>("journal.get", this.#sql.get, [run]);
+    const [row] = await this.#database.find<StoredRow>("journal.get", this.#sql.get, [run]);
     return row && toRow(row);
   }
 
@@ -260,7 +260,7 @@ export class PostgresJournal implements Journal {
   }
 
   async wire(run: string): Promise<KeptWire[]> {
-    return joinWires(await this.#database.query<KeptWire>("journal.wire", this.#sql.wire, [run]));
+    return joinWires(await this.#database.find<KeptWire>("journal.wire", this.#sql.wire, [run]));
   }
 
   async ping(bytes?: number): Promise<void> {

@@ -7,7 +7,7 @@ const op = "journal.values";
 
 export const keyValues = (database: Database, sql: Statements): KeyValues => ({
   async get(space, key) {
-    const [found] = await database.query<KeyValue>(op, sql.getValue, [space, key]);
+    const [found] = await database.find<KeyValue>(op, sql.getValue, [space, key]);
     return found;
   },
   async put(space, { key, value, version }) {
@@ -21,5 +21,5 @@ export const keyValues = (database: Database, sql: Statements): KeyValues => ({
     return (await database.query(op, sql.removeValue, [space, key, version])).length > 0;
   },
   list: (space, { prefix = "", after = "", limit = mostListed } = {}) =>
-    database.query<KeyValue>(op, sql.listValues, [space, after, prefix, limit]),
+    database.find<KeyValue>(op, sql.listValues, [space, after, prefix, limit]),
 });

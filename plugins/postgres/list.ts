@@ -26,7 +26,7 @@ export async function listRuns(
   type Found = StoredRow & { id: string; found: number; value?: number };
   const asked = [limit + 1, ...values];
   const lagging = query.mayLag ? await replica?.query<Found>(text, asked) : undefined;
-  const rows = lagging ?? (await database.query<Found>("journal.list", text, asked));
+  const rows = lagging ?? (await database.find<Found>("journal.list", text, asked));
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const runs = page.map(toRow);

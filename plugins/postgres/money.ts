@@ -79,7 +79,7 @@ export async function usage(database: Database, sql: Statements, query: UsageQue
   const named = by.filter((key) => usageKeys.includes(key)).map((key) => `"${key}" COLLATE "C"`);
   const keys = by.map((key) => `"${key}" COLLATE "C" AS "${key}", `).join("");
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return await database.query<UsageRow>(
+  return await database.find<UsageRow>(
     "journal.usage",
     sql.usage({ keys, order: named.join(", "), conditions: where }),
     values,

@@ -1,4 +1,5 @@
 import type { Pool, QueryResultRow } from "pg";
+import { isPermanent } from "./failures.ts";
 import type { ServerOptions } from "./servers.ts";
 
 type Options = Pick<ServerOptions, "pool" | "ssl" | "connectTimeout" | "timeout" | "pooler"> & { readonly url: string };
@@ -23,7 +24,8 @@ export class ReadReplica {
       this.#pool ??= this.#open();
       const { rows } = await (await this.#pool).query<Row>(text, [...values]);
       return rows;
-    } catch {
+    } catch (thrown) {
+      if (isPermanent(thrown)) return undefined; // The values are to blame, and must not keep others from it.
       this.#restUntil = performance.now() + rest;
       return undefined;
     }

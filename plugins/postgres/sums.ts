@@ -20,7 +20,7 @@ const engineOf = ({ database, replica }: Servers): SumsEngine => ({
   list: (values) => values,
   async ask<Row>(text: string, values: readonly unknown[]) {
     const lagging = await replica?.query<Row & Record<string, unknown>>(text, values);
-    return lagging ?? (await database.query<Row & Record<string, unknown>>("journal.list", text, values));
+    return lagging ?? (await database.find<Row & Record<string, unknown>>("journal.list", text, values));
   },
 });
 

@@ -17,6 +17,22 @@ export function tenantCases(bench: JournalBench): void {
       assert.equal(started.tenant, "bob");
     });
 
+    it("and all else with a NUL in its name find nothing", async () => {
+      const journal = await bench.open();
+      await finish(journal, (await claimed(journal)).ownership);
+      const nul = "a\0b";
+      for (const query of [{ session: nul }, { tenant: nul }, { agent: nul }, { agents: [nul] }, { by: nul }]) {
+        assert.deepEqual(await journal.list(query), { runs: [] });
+        assert.equal((await journal.totals?.(query, "agent"))?.all.runs ?? 0, 0);
+      }
+      assert.deepEqual(await journal.list({ metadata: { [nul]: nul } }), { runs: [] });
+      if (journal.keepDigest !== undefined) assert.deepEqual(await journal.list({ tool: nul }), { runs: [] });
+      assert.equal(await journal.get(nul), undefined);
+      assert.deepEqual((await journal.usage?.({ by: ["model"], only: { model: nul } })) ?? [], []);
+      assert.equal(await journal.keyValues?.get("space", nul), undefined);
+      assert.deepEqual((await journal.audits({ run: nul })).records, []);
+    });
+
     it("and their agents are counted in the backlog by state, a called run's question at its caller alone", async () => {
       const journal = await bench.open();
       if (journal.backlog === undefined) return;
