@@ -25,7 +25,7 @@ export interface ScheduleRoutes {
 /** `/v1/schedules`: lists those of the configuration, and creates and removes others. */
 export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: ScheduleRoutes): void {
   const { scheduler, now } = deps;
-  const turns = new Turns(1); // What is checked before a schedule is stored must still hold then.
+  const turns = new Turns(1); // At the limit, requests to one process would refuse each other.
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/schedules", { schema: making }, async (request, reply) => {
     host.demand(request, "schedule");
@@ -34,11 +34,16 @@ export function mountSchedules(host: ChannelHost<FastifyInstance>, deps: Schedul
     const agent = permittedAgent(host, request, request.body.agent);
     const definition = await definitionOf({ ...request.body, agent }, { ...deps, caller });
     await turns.take(caller.tenant, async () => {
-      await mustHaveRoom(scheduler, definition);
+      await mustHaveRoom(scheduler, definition, 1);
       const taken = (await scheduler.configured()).get(definition.name);
       if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
         throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);
       }
+      // Another process may have stored one since, which only the journal knows. Both may be refused, but never both kept.
+      await mustHaveRoom(scheduler, definition, 0).catch(async (thrown: unknown) => {
+        await scheduler.stored.remove(definition.tenant, definition.name);
+        throw thrown;
+      });
     });
     // One of an earlier schedule of this name may be left, if its removal was cut off.
     await scheduler.states.forget(definition);
@@ -115,13 +120,13 @@ async function definitionOf(
   };
 }
 
-/** Every replica holds all schedules in memory, so their size and number are bounded. */
-async function mustHaveRoom({ stored }: Scheduler, definition: StoredSchedule): Promise<void> {
+/** Every replica holds all schedules in memory, so their size and number are bounded. `more`: how many are to be stored. */
+async function mustHaveRoom({ stored }: Scheduler, definition: StoredSchedule, more: 0 | 1): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(definition));
   if (size > longest) throw failure("too_large", `the schedule has ${size} bytes as JSON; at most ${longest}`);
   let count = 0;
   for await (const { origin } of stored.all({ tenant: definition.tenant })) if (origin === undefined) count += 1;
-  if (count >= most) throw failure("too_large", `there are ${count} schedules, and at most ${most}; remove one first`);
+  if (count + more > most) throw failure("too_large", `there may be at most ${most} schedules; remove one first`);
 }
 
 /** Resolves an alias to the agent's name. Refused as a start would be, instead of failing at each of its times. */
