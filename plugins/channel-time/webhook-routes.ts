@@ -32,7 +32,7 @@ export function mountWebhooks(host: ChannelHost<FastifyInstance>, { webhooks, co
     for (const [name, options] of Object.entries(config)) {
       if (!concerns(options, caller)) continue;
       const { url, events, agents, tenants, runs } = options;
-      const view = { name, events, runs, ...(url === undefined ? {} : { url: shownUrl(url, caller) }) };
+      const view = { name, events, runs, ...(url === undefined ? {} : { url: new URL(url).origin }) };
       const whom = { ...(agents === undefined ? {} : { agents }), ...(tenants === undefined ? {} : { tenants }) };
       found.push({ ...view, ...whom, ...(seesAll(options, caller) ? await figuresOf(name) : {}) });
     }
@@ -134,12 +134,6 @@ const mayChange = ({ message }: DeadLetter, caller: Caller): boolean =>
   isOfItsAgents(message, caller);
 const isOfItsAgents = ({ agent = "" }: Message, { agents }: Caller): boolean => agents?.includes(agent) ?? true;
 
-/** The query may contain a token. So may the path, which is how many receivers know their senders: it is the operator's. */
-function shownUrl(url: string, caller: Caller): string {
-  const { origin, pathname } = new URL(url);
-  return isOperator(caller) ? `${origin}${pathname}` : origin;
-}
-
 const letterView = ({ run, message, attempts, error, at }: DeadLetter): z.output<typeof LetterView> => ({
   id: message.id,
   run,
@@ -155,7 +149,7 @@ const noLetter = (id: string) =>
 
 const WebhookView = z.object({
   name: z.string(),
-  url: z.string().optional().describe("without its query"),
+  url: z.string().optional().describe("its origin: the path of many receivers is their secret"),
   events: z.array(z.string()),
   runs: z.enum(["all", "notify"]),
   agents: z.array(z.string()).optional(),

@@ -76,9 +76,8 @@ describe("dead letters", () => {
     expect((await ask("acme", "/crm/replay", "POST")).body).to.deep.equal({ replayed: 51 });
   });
 
-  it("and where they go: the path of the URL, which may be what a receiver knows its senders by, is the operator's", async () => {
+  it("and where they go: the path of the URL, which may be what a receiver knows its senders by, is shown to nobody", async () => {
     const shownTo = async (key: string): Promise<string> => (await ask(key, "")).body.webhooks[0].url;
-    expect(await shownTo("acme")).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(await shownTo("watcher")).to.match(/^http:\/\/127\.0\.0\.1:\d+\/in$/);
+    for (const key of ["acme", "watcher"]) expect(await shownTo(key), key).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 });

@@ -26,6 +26,21 @@ describe("webhooks", () => {
   };
   const values = () => service.host.journal.keyValues ?? expect.fail();
 
+  it("are shown by their origin, and so are their failures: the path may be a secret", async () => {
+    const to = new URL("/services/T000/path-secret?token=query-secret", url);
+    receiver.answer = () => 410;
+    service = await serviceOf(`webhooks: { crm: { url: "${to.href}", secret: ${secret}, attempts: 1 } }`);
+    await service.host.runs.start({ agent: "assistant", input: { text: "Hello." } });
+    const ask = async (path: string) => await (await fetch(`${service.url}/v1/webhooks${path}`)).text();
+    const dead = await until(async () => {
+      const text = await ask("/crm/dead");
+      return text.includes("410") && text;
+    });
+    const shown = await ask("");
+    expect(JSON.parse(shown).webhooks[0].url).to.equal(to.origin);
+    expect(dead + shown).not.to.match(/path-secret|query-secret/);
+  });
+
   it("tell the end of a run once, signed by Standard Webhooks, without what people and models wrote", async () => {
     service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret} } }`);
     const run = await start({ input: { text: "my password is hunter2" }, metadata: { customer: "17" } });
