@@ -99,6 +99,8 @@ export class Billing {
   #release = false;
   /** Reservations of the current generation. */
   #holds: readonly Hold[] = [];
+  /** What recall took before a reservation named the accounts; settled with the next. */
+  #recalled: Amount = { nanos: 0, tokens: 0 };
   /** The append that settles the last reservation may be still to come. */
   unsettled = false;
   /** This owner or an earlier one may hold a reservation. */
@@ -130,8 +132,8 @@ export class Billing {
         this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
         return this.#settle(event);
       case "memory.recalled":
-        // Recall and summary usage comes before the generation that the reservation is for.
         if (event.usage === undefined || event.call !== undefined) return;
+        this.#recalled = sumOf(this.#recalled, amountOf(event));
         this.#usage.push(...usageEntries(event, event.model ?? "", this.#payer));
         return;
       case "generation.finished":
@@ -163,13 +165,16 @@ export class Billing {
 
   #settle(event: UsageEvent): void {
     if (this.#holds.length === 0) return;
-    const { nanos, tokens } = amountOf(event);
+    const { nanos, tokens } = sumOf(this.#recalled, amountOf(event));
+    this.#recalled = { nanos: 0, tokens: 0 };
     if (tokens > 0 || nanos > 0) for (const { account } of this.#holds) this.#spent.push({ account, nanos, tokens });
     this.#holds = [];
     this.#release = true;
     this.unsettled = true;
   }
 }
+
+const sumOf = (a: Amount, b: Amount): Amount => ({ nanos: a.nanos + b.nanos, tokens: a.tokens + b.tokens });
 
 /** What a generation takes from budgets, including a hedge. */
 export function amountOf(event: UsageEvent): Amount {
