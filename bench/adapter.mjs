@@ -1,7 +1,7 @@
 // Venturi for the side-by-side harness: default export ({ baseURL, variant }) => ({ run(model, hooks) }).
 // Variants: venturi (chunk spans, exported over OTLP), venturi-events, venturi-metrics, venturi-off; -resp for the Responses wire.
 import { fork } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openVenturi } from "../dist/src/index.js";
@@ -39,6 +39,7 @@ function ask(input, { run }) {
 
 export default async function adapter({ baseURL, variant }) {
   const folder = mkdtempSync(join(tmpdir(), "venturi-bench-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "lookup.mjs"), "export default globalThis.venturiBenchTool;\n");
   const mode = variant.replace(/^venturi-?/, "").replace(/-?resp$/, "");
   const collector = mode === "off" || mode === "metrics" ? undefined : await sink();
