@@ -27,7 +27,7 @@ process.on("message", async ({ model, count, concurrent, atLeast, paced }) => {
     process.send({ error: String(error?.stack ?? error) });
   }
 });
-process.on("disconnect", () => process.exit());
+for (const end of ["disconnect", "SIGTERM"]) process.on(end, () => process.exit());
 process.send("ready");
 
 /**
