@@ -37,7 +37,7 @@ webhooks: { crm: { url: "${url}?token=hidden", secret: a-secret-of-the-receiver 
     const lanes = new Lanes(service.host.journal.keyValues ?? expect.fail());
     await until(async () => (await lanes.letters("crm")).length > 0);
     const listed = await here("webhooks");
-    expect(listed.out).to.match(/^crm {2}http:\/\/127\.0\.0\.1:\d+\/in {2}run\.finished, run\.failed/);
+    expect(listed.out).to.match(/^crm {2}http:\/\/127\.0\.0\.1:\d+ {2}run\.finished, run\.failed/);
     expect(listed.out).not.to.contain("hidden");
     const dead = await here("webhooks", "crm");
     expect(dead.out).to.contain(run).and.contain("status 410");

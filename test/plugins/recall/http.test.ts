@@ -152,8 +152,8 @@ describe("/v1/memory/…/notes", () => {
   });
 
   it("a key that is limited to some agents erases a session's runs and notes of these, and nothing of the others", async () => {
-    await ask("ada", "runs", { method: "POST", body: { agent: "keeper", input: "I like tea", session: "shared" } });
     await ask("narrow", "runs", { method: "POST", body: { agent: "other", input: "hello", session: "shared" } });
+    await ask("ada", "runs", { method: "POST", body: { agent: "keeper", input: "I like tea", session: "shared" } });
     await put("narrow", "memory/session/shared/here/notes/x", "mine");
     expect((await remove("narrow", "sessions/shared")).body.removed).to.have.length(1);
     expect(idsOf(await ask("ada", "memory/session/shared/here/notes"))).to.deep.equal([]);
