@@ -29,7 +29,7 @@ providers:
               - { name: profile, arguments: { patch: [{ op: add, path: /name, value: Ana }], why: she said so } }
           - { text: "Noted." }
 memories:
-  notes: { type: sqlite, path: ./notes.db, longest: 100, most: 50 }
+  notes: { type: sqlite, path: ./notes.db, busyTimeout: 300ms, longest: 100, most: 50 }
   here: { type: memory }
 tools:
   memorize: { type: memorize, store: notes, scope: session }
