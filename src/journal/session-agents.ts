@@ -16,14 +16,15 @@ export async function isOfAgents(runs: Lists, of: Session, agents: readonly stri
   let cursor: string | undefined;
   do {
     const page = await runs.list({ ...of, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
-    if (!areOf(page.runs, agents)) return false;
+    if (!page.runs.every((row) => isOf(row, agents))) return false;
     cursor = page.cursor;
   } while (cursor !== undefined);
   return true;
 }
 
-export const areOf = (rows: readonly RunRow[], agents: readonly string[]): boolean =>
-  rows.every(({ agent }) => agents.includes(agent));
+/** Also one that the operator's configuration started for such a key, as the tool `later` does with its `agent`: keys cannot. */
+export const isOf = ({ agent, request: { caller } }: RunRow, agents: readonly string[]): boolean =>
+  agents.includes(agent) || (caller?.agents?.every((each) => agents.includes(each)) ?? false);
 
 export const noSession = (session: string): VenturiError =>
   new VenturiError("session.get", "not_found", `there is no session "${session}"`);

@@ -17,7 +17,8 @@ const keys = [
 const config = `
 version: 1
 providers: { demo: { type: simulator, pace: 0 } }
-agents: { assistant: { model: demo/small }, other: { model: demo/small } }
+tools: { sum: { type: calculator, approval: always } }
+agents: { assistant: { model: demo/small }, other: { model: demo/small, tools: [sum] } }
 journal: { type: sqlite, path: ":memory:" }
 server: { listen: 0, auth: { keys: ${JSON.stringify(keys)} } }
 channels: { http: { type: channel-http }, ws: { type: channel-websocket }, openai: { type: channel-openai }, sdk: { type: channel-ai-sdk }, a2a: { type: channel-a2a }, mcp: { type: channel-mcp } }
@@ -231,6 +232,34 @@ describe("two tenants of one service", () => {
       let last: unknown;
       for await (const batch of runs.follow("late")) last = batch.at(-1);
       expect(last).to.have.nested.property("error.code", "not_found");
+    });
+
+    it("has its run go on that waited while the other one ended", async () => {
+      const { runs } = service.host;
+      const asked = { agent: "other", input: "What is 17 * 23?", session: "conv_waits" };
+      const { run } = await start("narrow", asked, { prefer: "respond-async" });
+      const types: string[] = [];
+      let answered: Promise<unknown> | undefined;
+      for await (const batch of runs.follow(run)) {
+        types.push(...batch.map(({ type }) => type));
+        const question = batch.find(({ type }) => type === "approval.requested");
+        if (question === undefined || !("call" in question)) continue;
+        while ((await runs.get(run)).state === "running") await new Promise(setImmediate); // It is parked.
+        const { run: other } = await start("ada", { session: "conv_waits" }, { prefer: "respond-async" });
+        await ask("ada", `/v1/runs/${other}/cancel`, { body: {} });
+        answered = ask("ada", `/v1/runs/${run}/approvals/${question.call}`, { body: { approved: true } });
+      }
+      await answered;
+      expect(types.at(-1)).to.equal("run.finished");
+    });
+
+    it("goes on with a conversation in which its own agent's tool has started another agent", async () => {
+      const { journal, runs } = service.host;
+      const caller = { id: "narrow", agents: ["other"] };
+      const request = { agent: "assistant", input: { text: "hi" }, session: "conv_later", caller };
+      await journal.enqueue({ run: "by-later", tenant: "ada", session: "conv_later", request });
+      for await (const _ of runs.follow("by-later"));
+      expect(await start("narrow", { session: "conv_later", agent: "other" })).to.have.property("status", "finished");
     });
   });
 });

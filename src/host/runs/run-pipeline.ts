@@ -113,6 +113,7 @@ export class RunPipeline implements StreamPipeline {
     });
     this.#work.live?.(() => waits.current);
     const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#work.now());
+    const turn = { tenant, run, agents, begun: history.length > 0 };
     const { agentPause } = this.#work;
     const queuedPaused = queued === undefined ? undefined : this.#work.queuedPaused?.();
     await runAgent(
@@ -129,7 +130,7 @@ export class RunPipeline implements StreamPipeline {
         session:
           session === undefined
             ? []
-            : continuedBy(await this.#sessions.before({ tenant, session, run, agents }), inputMessages(request.input)),
+            : continuedBy(await this.#sessions.before({ ...turn, session }), inputMessages(request.input)),
         clock: this.#clock,
         chance: this.#chance,
         log: request.shadow === undefined ? this.#log : quietLog(this.#log),

@@ -6,7 +6,7 @@ import type { Message } from "../../core/model/messages.ts";
 import type { RunEvent } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing } from "../../journal/history.ts";
-import { areOf, noSession } from "../../journal/session-agents.ts";
+import { isOf, noSession } from "../../journal/session-agents.ts";
 
 interface Remembered {
   readonly runs: Set<string>;
@@ -22,7 +22,11 @@ export interface Turn {
   readonly run: string;
   /** The agents that its caller is limited to. */
   readonly agents?: readonly string[] | undefined;
+  /** It has begun, and goes on. */
+  readonly begun?: boolean;
 }
+
+const nothingKnown = (): Remembered => ({ runs: new Set(), messages: [], model: undefined });
 
 const page = 50;
 /** Sessions cached in memory; the journal has them all. */
@@ -43,9 +47,13 @@ export class Sessions {
   /** The session's messages before this run. */
   async before(turn: Turn): Promise<readonly Message[]> {
     const name = JSON.stringify([turn.tenant, turn.session]);
-    const ended = await this.#ended(turn);
-    if (turn.agents !== undefined && !areOf(ended, turn.agents)) throw noSession(turn.session);
-    const known = this.#current(name, ended);
+    const all = await this.#ended(turn);
+    const { agents, begun = false } = turn;
+    const ended = agents === undefined ? all : all.filter((row) => isOf(row, agents));
+    const isWhole = ended.length === all.length;
+    if (!isWhole && !begun) throw noSession(turn.session);
+    // Another agent's run that ended while this one waited, for an approval say, is left out here and for this run only.
+    const known = isWhole ? this.#current(name, ended) : nothingKnown();
     for (const row of ended) {
       if (row.run === turn.run || known.runs.has(row.run)) continue;
       const events = await this.#readable(row);
@@ -65,7 +73,7 @@ export class Sessions {
     const listed = new Set(ended.map(({ run }) => run));
     const cached = this.#remembered.get(name);
     const isCurrent = cached !== undefined && [...cached.runs].every((run) => listed.has(run));
-    const known = isCurrent ? cached : { runs: new Set<string>(), messages: [], model: undefined };
+    const known = isCurrent ? cached : nothingKnown();
     this.#remembered.delete(name);
     this.#remembered.set(name, known);
     return known;
