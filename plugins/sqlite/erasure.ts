@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isFull } from "./failures.ts";
 
 /** Overwrites content that moves within the file, where that costs no further writes. */
 export const keepNoTraces = (database: DatabaseSync): void => database.exec("PRAGMA secure_delete = FAST");
@@ -26,14 +25,5 @@ export function forgetLog(database: DatabaseSync, busyTimeout: number): boolean 
     return Number(done?.busy) !== 1;
   } finally {
     database.exec(`PRAGMA busy_timeout = ${busyTimeout}`);
-  }
-}
-
-/** After a write that found the disk full: the log's space is free again once it has been copied into the file, where that has room. */
-export function makesRoom(thrown: unknown, forget: () => boolean): boolean {
-  try {
-    return isFull(thrown) && forget();
-  } catch {
-    return false; // The file would have to grow.
   }
 }

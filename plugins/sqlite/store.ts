@@ -20,7 +20,7 @@ import type {
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
-import { forgetLog, makesRoom, removing } from "./erasure.ts";
+import { forgetLog, removing } from "./erasure.ts";
 import { fitPage } from "./fit-page.ts";
 import { balances, forgetAccounts, Ledger, usage } from "./money.ts";
 import type {
@@ -293,7 +293,7 @@ export class Store implements Omit<Operations, "close"> {
     } catch (thrown) {
       // Some failures (a full disk) have already rolled back.
       if (this.#database.isTransaction) this.#ask.run("ROLLBACK");
-      if (tries > 1 && makesRoom(thrown, () => this.forgetLog())) return this.#write(work, tries - 1);
+      if (tries > 1 && this.#lock.makesRoom(thrown)) return this.#write(work, tries - 1);
       throw thrown;
     }
   }

@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
+import type { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { WriteLock } from "../../../plugins/sqlite/write-lock.ts";
 import { temporaryFolder } from "./folder.ts";
 
 /** In a mount of its own, which nobody else sees and which ends with the process. */
@@ -53,5 +55,18 @@ describe("a journal on a disk that something else has filled", () => {
     expect(pruned).to.equal(40);
     expect(full).to.include("its disk is full: free as much as its -wal file has, then prune old runs");
     expect(full).not.to.include(folder);
+  });
+
+  it("does not copy its log again for every write that fails, once the file had no room for it", () => {
+    const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
+    let copies = 0;
+    const get = () => {
+      copies += 1;
+      throw full;
+    };
+    const database = { exec: () => {}, prepare: () => ({ get }) } as unknown as DatabaseSync; // What it uses of one.
+    const lock = new WriteLock(database, 1_000);
+    expect([1, 2, 3].map(() => lock.makesRoom(full))).to.deep.equal([false, false, false]);
+    expect(copies).to.equal(1);
   });
 });
