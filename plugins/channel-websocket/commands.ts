@@ -5,6 +5,7 @@ import { z } from "zod";
 
 const id = z.string().max(256).optional().describe("the client's own name for this, sent back with the answer");
 const run = z.string();
+const since = z.number().optional().describe("that of the question; refused when the call has been asked about again");
 const speech = z.boolean().default(false).describe("audio of what is said, on a socket that has a voice");
 const sentences = z.boolean().default(false).describe("whole sentences instead of pieces of text, for speech");
 
@@ -57,6 +58,7 @@ export const Command = z.discriminatedUnion("type", [
     reason: z.string().max(4000).optional(),
     arguments: z.record(z.string(), z.unknown()).optional().describe("what the tool is called with instead"),
     for: z.literal("run").optional().describe("allow all further calls of this tool in this run too"),
+    since,
   }),
   z.strictObject({
     type: z.literal("answer"),
@@ -66,6 +68,7 @@ export const Command = z.discriminatedUnion("type", [
     answer: z.unknown().optional().describe("of a question; has to fit its schema and choices"),
     decline: z.boolean().optional(),
     reason: z.string().max(4000).optional(),
+    since,
   }),
   z.strictObject({ type: z.literal("message"), id, run, text: z.string().min(1) }),
   z.strictObject({ type: z.literal("pause"), id, run, reason: z.string().max(4000).optional() }),
@@ -96,8 +99,8 @@ export function parseCommand(sent: unknown): Command {
 
 /** An approval or an answer, as the run takes it. */
 export function approvalOf(command: Extract<Command, { type: "approve" | "answer" }>) {
-  const { call, reason } = command;
-  const why = reason === undefined ? {} : { reason };
+  const { call, reason, since } = command;
+  const why = { ...(reason === undefined ? {} : { reason }), ...(since === undefined ? {} : { since }) };
   if (command.type === "answer") {
     const { answer, decline = false } = command;
     return { call, approved: !decline, ...why, ...(answer === undefined ? {} : { answer }) };

@@ -60,14 +60,14 @@ export class Projection {
         return [json({ ...ofCall("tool_result", event), name, ok, output, error, ms })];
       }
       case "approval.requested": {
-        const { name, arguments: input, reason, until, origin } = event;
-        return [json({ ...ofCall("approval_request", event), name, arguments: input, reason, until, origin })];
+        const { name, arguments: input, reason, at: since, until, origin } = event;
+        return [json({ ...ofCall("approval_request", event), name, arguments: input, reason, since, until, origin })];
       }
       case "approval.resolved":
         return [json({ ...ofCall("approval_result", event), approved: event.approved, reason: event.reason })];
       case "question.asked": {
-        const { kind, name, message, schema, choices, url, fallback, until, origin } = event;
-        const asked = { kind, name, message, schema, choices, url, fallback, until, origin };
+        const { kind, name, message, schema, choices, url, fallback, at: since, until, origin } = event;
+        const asked = { kind, name, message, schema, choices, url, fallback, since, until, origin };
         return [json({ ...ofCall("question", event), ...asked })];
       }
       case "question.answered": {

@@ -209,13 +209,19 @@ describe("an approval inside a called agent", function () {
       const message = JSON.parse(String(data));
       seen.push(message.type);
       if (message.type === "approval_request") {
-        expect(message.origin.agent).to.equal("cashier");
-        socket.send(JSON.stringify({ type: "approve", run: message.run, call: message.call, approved: true }));
+        const { origin, run, call, since } = message;
+        expect(origin.agent).to.equal("cashier");
+        const answer = { type: "approve", run, call };
+        // Of an earlier question, which a crash had asked again.
+        socket.send(JSON.stringify({ ...answer, approved: false, since: since - 1, id: "late" }));
+        socket.send(JSON.stringify({ ...answer, approved: true, since }));
       }
+      if (message.id === "late") expect(message.error.code).to.equal("conflict");
+      if (message.type === "approval_result") expect(message.approved).to.equal(true);
       if (message.type === "stream_end") break;
     }
     socket.close();
-    expect(seen).to.include("tool_output").and.include("approval_result");
+    expect(seen).to.include("tool_output").and.include("approval_result").and.include("stream_error");
   });
 
   it("is asked in useChat's stream, and goes on after the answer", async () => {

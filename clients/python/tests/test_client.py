@@ -28,7 +28,10 @@ def test_questions_are_answered(client: VenturiClient, answer: str, ok: bool) ->
             approvals, _ = client.approvals(agent="asks")
             assert [(entry.run, entry.call) for entry in approvals] == [(run.id, event.call)]
             give = run.approve if answer == "approve" else run.deny
-            give(event.call, reason="because")
+            with pytest.raises(VenturiError) as late:
+                give(event.call, since=event.at - 1)
+            assert late.value.code == "conflict"
+            give(event.call, reason="because", since=event.at)
             with pytest.raises(VenturiError) as raised:
                 give(event.call)
             assert (raised.value.code, raised.value.status, raised.value.retryable) == ("conflict", 409, False)

@@ -284,14 +284,19 @@ class Run:
         arguments: Mapping[str, Any] | None = None,
         reason: str | None = None,
         for_: Literal["run"] | None = None,
+        since: float | None = None,
     ) -> None:
-        """Allows a tool call, with these arguments instead of the model's where given; ``for_="run"`` allows its later calls too."""
-        body = {"approved": True, **protocol.given(arguments=arguments, reason=reason), **protocol.given(**{"for": for_})}
+        """Allows a tool call, with these arguments instead of the model's where given; ``for_="run"`` allows its later calls too.
+
+        With the question's ``since``, one that was asked again after a crash is not allowed by an answer to the first.
+        """
+        given = protocol.given(arguments=arguments, reason=reason, since=since)
+        body = {"approved": True, **given, **protocol.given(**{"for": for_})}
         self._client.request(protocol.answer_call(self.id, call, body))
 
-    def deny(self, call: str, *, reason: str | None = None) -> None:
+    def deny(self, call: str, *, reason: str | None = None, since: float | None = None) -> None:
         self._client.request(
-            protocol.answer_call(self.id, call, {"approved": False, **protocol.given(reason=reason)})
+            protocol.answer_call(self.id, call, {"approved": False, **protocol.given(reason=reason, since=since)})
         )
 
     def answer(self, call: str, answer: Any) -> None:
