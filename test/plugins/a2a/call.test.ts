@@ -77,6 +77,11 @@ describe("a call of an agent of another service", () => {
     );
   const methods = () => sent.map(({ method }) => method);
 
+  it("takes an answer with a number that is too large for JavaScript", async () => {
+    replies = [{ status: 200, body: '{"result":{"message":{"parts":[{"text":"at noon"}],"metadata":{"n":1e400}}}}' }];
+    expect(await call()).to.have.property("output", "at noon");
+  });
+
   it("sends the task with its data, our headers, and an id that is the same after a crash", async () => {
     for (let times = 0; times < 2; times++) {
       replies = [{ result: { message: { parts: [{ text: "at noon" }] } } }];
