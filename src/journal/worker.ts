@@ -50,7 +50,7 @@ export class Worker {
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
   readonly #failures: Failures;
-  #beatAt: number;
+  #beatAt = Number.POSITIVE_INFINITY;
   #claimFrom = Number.NEGATIVE_INFINITY;
   #beats = 0;
   /** Settles, never rejecting, when the claim under way has been dealt with. */
@@ -67,7 +67,6 @@ export class Worker {
     this.#execute = options.execute;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
-    this.#beatAt = this.#clock.monotonic();
     this.#active = new ActiveRuns(options.concurrency ?? 2_000);
     this.#watch = options.watch;
     this.#fitting = options.fitting;
@@ -102,6 +101,7 @@ export class Worker {
 
   /** Resolves after the first heartbeat. Starts even if the journal is down, and retries. */
   async start(): Promise<void> {
+    this.#beatAt = this.#clock.monotonic();
     await this.#beat();
     this.#stopHints = this.#journal.onHint((hint) => this.#onHint(hint), "control");
     this.#every("heartbeat", this.#journal.lease / 3, () => this.#beat());

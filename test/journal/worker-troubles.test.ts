@@ -249,6 +249,35 @@ describe("a worker that claims", () => {
   });
 });
 
+describe("a worker that missed heartbeats", () => {
+  it("claims nothing until half a lease after the next one, and then the run of a dead one too", async () => {
+    const { worker, clock, journal, enqueue, stateOf } = await bench({ lease: 9_000 });
+    const run = await enqueue();
+    await journal.claim("dead", 1);
+    await worker.start();
+    const heartbeat = journal.heartbeat.bind(journal);
+    journal.heartbeat = () => Promise.reject(down());
+    await clock.advance(10_000);
+    expect(await stateOf(run)).to.equal("running");
+    journal.heartbeat = heartbeat;
+    await clock.advance(2_000 + 4_499);
+    expect(await stateOf(run)).to.equal("running");
+    await clock.advance(1_001);
+    expect(await stateOf(run)).to.equal("done");
+    await worker.stop();
+  });
+
+  it("is none that was only started late", async () => {
+    const { worker, clock, enqueue, stateOf } = await bench({ lease: 9_000 });
+    await clock.advance(60_000);
+    const run = await enqueue();
+    await worker.start();
+    await clock.advance(0);
+    expect(await stateOf(run)).to.equal("done");
+    await worker.stop();
+  });
+});
+
 describe("a worker's heartbeat", () => {
   it("comes three times per lease; a failure is logged and does not stop it", async () => {
     const { worker, clock, journal, line } = await bench({ lease: 9_000 });
