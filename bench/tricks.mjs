@@ -5,7 +5,8 @@ import { parseArgs } from "node:util";
 import { flatten } from "../dist/src/core/values/flat-text.js";
 import { forgetKept } from "../dist/src/core/values/keep-one.js";
 import { LongStrings } from "../dist/src/host/http/long-strings.js";
-import { RepeatedJson, varying } from "../dist/src/provider/fast-json/repeated-json.js";
+import { RepeatedJson } from "../dist/src/provider/fast-json/repeated-json.js";
+import { varying } from "../dist/src/provider/fast-json/template.js";
 import adapter from "./adapter.mjs";
 
 const turns = Number(parseArgs({ options: { turns: { type: "string", default: "9" } } }).values.turns);
@@ -42,11 +43,13 @@ async function templates() {
     choices: [{ index: 0, delta: { content }, logprobs: null, finish_reason: null }],
     usage: null,
   });
-  // From bytes, as they come: a text that was joined would be flattened by its first reader.
-  const texts = Array.from({ length: 1_000 }, (_, n) =>
-    Buffer.from(JSON.stringify(chunk(` word${n % 97}`))).toString(),
-  );
-  const changing = varying([["choices", 0, "delta", "content"]]);
+  // Slices of a read, as they come: reading one character of a slice takes several times as long as of a text of its own.
+  const lines = Array.from({ length: 1_000 }, (_, n) => JSON.stringify(chunk(` word${n % 97}`)));
+  const read = Buffer.from(lines.join("\n")).toString();
+  const texts = [];
+  for (let at = 0; at < read.length; at += texts.at(-1).length + 1)
+    texts.push(read.slice(at, (read.indexOf("\n", at) + 1 || read.length + 1) - 1));
+  const changing = varying([["choices", 0, "delta", "content"]], [["id"], ["created"]]);
   await byTurns(["RepeatedJson: 1000 chunks of Chat Completions", "ms"], (fast) =>
     cpuOf(100, () => {
       const json = fast ? new RepeatedJson(changing) : JSON;

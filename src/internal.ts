@@ -108,8 +108,9 @@ export { collectWith, generationOf } from "./provider/collect.ts";
 export { deltasOf } from "./provider/deltas-of.ts";
 export { Egress, egressOptions } from "./provider/egress/egress.ts";
 export { egressFetch, namesPrivate } from "./provider/egress/fetch.ts";
-export { RepeatedJson, SharedForms, varying } from "./provider/fast-json/repeated-json.ts";
+export { RepeatedJson, SharedForms } from "./provider/fast-json/repeated-json.ts";
 export { JsonScanner } from "./provider/fast-json/scanner.ts";
+export { varying } from "./provider/fast-json/template.ts";
 
 export {
   asCount,

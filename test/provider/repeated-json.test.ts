@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { RepeatedJson, SharedForms, varying } from "../../src/provider/fast-json/repeated-json.ts";
+import { RepeatedJson, SharedForms } from "../../src/provider/fast-json/repeated-json.ts";
+import { varying } from "../../src/provider/fast-json/template.ts";
 
 const changing = varying(
   [
@@ -128,6 +129,37 @@ describe("RepeatedJson", () => {
         for (const { of, at, cut, put } of changes) {
           const text = of.slice(0, at) + put + of.slice(at + cut);
           expect(json.parse(text), text).to.deep.equal(parsed(text));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("finds invalid what JSON.parse does, wherever a text was changed, when values are skipped that repeat, change or alternate", () => {
+    const skipping = varying([["choices", 0, "delta", "content"]], [["id"], ["created"], ["pad"]]);
+    const whole = (id: string, created: number, content: string, pad: string): string =>
+      JSON.stringify({ id, created, model: "m", choices: [{ index: 0, delta: { content } }], pad });
+    const step = fc.record({
+      id: fc.constantFrom("chatcmpl-1", "chatcmpl-2", 'c"\\', ""),
+      created: fc.constantFrom(1, 1_790_000_000, 1_790_000_001),
+      content: fc.oneof(fc.constantFrom(" a", " rather a long piece of text", '"', "\t"), fc.string()),
+      pad: fc.oneof(fc.constantFrom("x", "xy", "a pad of more than twelve"), fc.string()),
+      at: fc.nat(160),
+      put: fc.option(fc.constantFrom('"', "\\", ",", "}", "\n", "\u0001", "0", "x", " ")),
+    });
+    const contentOf = (value: unknown): unknown =>
+      (value as { choices?: { delta?: { content?: unknown } }[] })?.choices?.[0]?.delta?.content;
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, shared) => {
+        const forms = shared ? new SharedForms() : undefined;
+        const streams = [pastStart(skipping, forms), pastStart(skipping, forms)];
+        for (const [n, { id, created, content, pad, at, put }] of steps.entries()) {
+          const plain = whole(id, created, content, pad);
+          const text = put === null ? plain : plain.slice(0, at) + put + plain.slice(at + 1);
+          const json = streams[n % 2] as RepeatedJson;
+          const [found, expected] = [json.parse(text), parsed(text)];
+          expect(found === undefined, text).to.equal(expected === undefined);
+          expect(contentOf(found), text).to.deep.equal(contentOf(expected));
         }
       }),
       { numRuns: 500 },
