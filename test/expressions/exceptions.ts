@@ -183,7 +183,7 @@ export const built: Readonly<Record<string, { readonly count: number; readonly w
     count: 1,
     why: "a secret of the configuration, escaped: a search for a fixed text",
   },
-  "src/provider/fast-json/repeated-json.ts": {
+  "src/provider/fast-json/template.ts": {
     count: 2,
     why: "a fixed name, then spaces: a name is in no run of spaces, so each character is read once",
   },

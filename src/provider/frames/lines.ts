@@ -44,8 +44,15 @@ abstract class LineFrames implements Frames {
       return;
     }
     this.#afterCr = last === read.length - 1 && read[last] === CR;
-    if (this.#held.length > 0) this.#take(this.#held.take(read.subarray(start, last + 1)));
-    else {
+    if (this.#held.length > 0) {
+      // Only the line that was begun: with all that was read, every such stream would hold a buffer as large as a read.
+      const lineFeed = read.indexOf(LF, start);
+      const end = (lineFeed < 0 || lineFeed > last ? last : lineFeed) + 1;
+      this.#take(this.#held.take(read.subarray(start, end)));
+      this.drain(out);
+      start = end;
+    }
+    if (start <= last) {
       // Sockets already deliver Buffers; another view would cost as much as decoding a token.
       const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
       const text = bytes.toString("utf8", start, last + 1);

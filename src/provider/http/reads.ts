@@ -149,6 +149,8 @@ export interface Source {
 const highWaterMark = 64 * 1024;
 /** Shared empty array; never pushed to. */
 const none: Buffer[] = [];
+/** Where the pieces of any read are joined: a server's chunks often come many at once, and a buffer for each read is slow. */
+const joint = Buffer.allocUnsafeSlow(2 * highWaterMark);
 
 /**
  * Received bytes not yet taken. `take` returns all of them at once, and only an empty buffer is awaited: one promise per wait,
@@ -177,7 +179,7 @@ export class ReadBuffer {
     return this.#arriving === undefined ? undefined : this.#waitingSince;
   }
 
-  /** All received bytes, or undefined. Throws the stream's error after everything before it was taken. */
+  /** All received bytes, valid until the next take, or undefined. Throws the stream's error after everything before it was taken. */
   take(): Buffer | undefined {
     const pieces = this.#pieces;
     const first = pieces[0];
@@ -185,7 +187,7 @@ export class ReadBuffer {
       if (this.#error !== undefined) throw this.#error;
       return undefined;
     }
-    const read = pieces.length === 1 ? first : Buffer.concat(pieces, this.#bytes);
+    const read = pieces.length === 1 ? first : joined(pieces, this.#bytes);
     this.#pieces = none;
     this.#bytes = 0;
     if (this.#paused) {
@@ -241,6 +243,16 @@ export class ReadBuffer {
     this.#arriving?.resolve();
     this.#arriving = undefined;
   }
+}
+
+function joined(pieces: readonly Buffer[], bytes: number): Buffer {
+  if (bytes > joint.length) return Buffer.concat(pieces, bytes);
+  let at = 0;
+  for (const piece of pieces) {
+    joint.set(piece, at);
+    at += piece.length;
+  }
+  return joint.subarray(0, at);
 }
 
 /** Every socket reads into this buffer; the data is copied out before the next read. */

@@ -34,7 +34,7 @@ export async function readSome(reads: ReadBuffer, limit: number): Promise<Buffer
       await reads.arrival();
       continue;
     }
-    pieces.push(arrived);
+    pieces.push(Buffer.from(arrived)); // What was taken is valid until the next take.
     length += arrived.length;
   }
   return Buffer.concat(pieces).subarray(0, limit);
