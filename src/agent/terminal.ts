@@ -1,6 +1,6 @@
 import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
 import type { PendingCall } from "../core/run/event-fields.ts";
-import { noTiming } from "../core/run/timing.ts";
+import { noTiming, timeIn } from "../core/run/timing.ts";
 import { toolsFor } from "./model/request.ts";
 import { limitIn } from "./run/limit-reached.ts";
 import type { RunContext } from "./run/run-context.ts";
@@ -38,7 +38,7 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     ...callerOf(run),
     provider: model?.split("/", 1)[0],
     model,
-    ms: Math.round(Object.values(timing).reduce((sum, each) => sum + each, 0)),
+    ms: timeIn(timing),
     ...(timing.queue ? { queuedMs: Math.round(timing.queue) } : {}),
     rounds,
     inputTokens: usage.inputTokens,

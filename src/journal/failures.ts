@@ -2,7 +2,7 @@ import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Claim } from "../core/journal/journal.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { EventBody, RunEvent } from "../core/run/events.ts";
-import { timingUntil } from "../core/run/timing.ts";
+import { timeIn, timingUntil } from "../core/run/timing.ts";
 import { failedWith } from "./last-words.ts";
 import type { OwnedLog } from "./run-log.ts";
 
@@ -58,7 +58,7 @@ export class Failures {
     const timing = timingUntil(history, at);
     const last: EventBody & { at: number } = { ...failedWith(error, timing), at };
     log.write(last);
-    const ms = Math.round(Object.values(timing).reduce((sum, each) => sum + each, 0));
+    const ms = timeIn(timing);
     this.#log.error("run cannot be executed; ended as failed", { run, ms, code: error.code, error: error.message });
   }
 }

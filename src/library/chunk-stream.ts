@@ -3,6 +3,7 @@ import { PolledStream, polled } from "../core/ports/polled-stream.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import { isTerminal, type RunEvent } from "../core/run/events.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
+import { keepOne } from "../core/values/keep-one.ts";
 import { type Chunk, Chunks } from "./chunk.ts";
 
 type Step = IteratorResult<Chunk, undefined>;
@@ -31,6 +32,7 @@ export class ChunkStream extends PolledStream<Chunk> {
     this.#runs = runs;
     this.#request = request;
     this.#signal = signal;
+    keepOne(this);
   }
 
   poll(): Step | undefined {

@@ -13,6 +13,7 @@ import {
 } from "../../core/model/native-rules.ts";
 import type { GenerationRequest, Provider, ToolSpec } from "../../core/model/provider.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 import type { AgentDefinition } from "../run/definition.ts";
 import {
   bodyAcross,
@@ -102,6 +103,7 @@ class Fit {
   constructor({ wire, nativeRules: rules }: Port, grants: NativeGrants) {
     this.#wire = wire;
     this.#rights = { rules, grants };
+    keepOne(this);
   }
 
   /** The client's body fields. They cannot override vendor options set in the configuration. */

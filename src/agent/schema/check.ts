@@ -1,3 +1,5 @@
+import { keepOne } from "../../core/values/keep-one.ts";
+
 /** Validates one keyword or a whole schema. */
 export type Check = (value: unknown, checking: Checking, path: string) => boolean;
 
@@ -18,6 +20,10 @@ const mostProblems = 16;
 export class Checking {
   readonly problems: Problem[] = [];
   #steps = mostSteps;
+
+  constructor() {
+    keepOne(this);
+  }
 
   /** Schemas with references can demand exponential work on a small value, so work is counted as it happens. */
   spend(steps: number): void {

@@ -66,10 +66,12 @@ export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
 
 /** Removes impossible figures: any server may report them, and sums and prices depend on them. */
 export function checkedUsage(usage: Usage): Usage {
-  const wrong = usageCounts.filter((key) => usage[key] !== undefined && vendorNumber(usage[key]) === undefined);
+  const wrong: string[] = [];
+  for (const key of usageCounts)
+    if (usage[key] !== undefined && vendorNumber(usage[key]) === undefined) wrong.push(key);
   if (wrong.length === 0) return usage;
   const { source: _, ...rest } = Object.fromEntries(
-    Object.entries(usage).filter(([key]) => !(wrong as string[]).includes(key)),
+    Object.entries(usage).filter(([key]) => !wrong.includes(key)),
   ) as Usage; // A subset of the same keys.
   return { ...rest, source: "partial" };
 }

@@ -5,6 +5,7 @@ import { named } from "../values/schema-names.ts";
 import { type RunInput, Timing } from "./event-fields.ts";
 import { type EventOf, outcomeOf, outcomes, type RunEvent, type TerminalEvent } from "./events.ts";
 import { Spending } from "./spending.ts";
+import { timeIn } from "./timing.ts";
 
 /** An ended run in one row, for lists, filters and search. A view of its events; `venturi reindex` rebuilds it. */
 export const Digest = z.strictObject({
@@ -193,4 +194,4 @@ export const mostWords = 16;
 
 /** How long an ended run took: the sum of its parts, also those before its first event. */
 export const lastedMs = ({ timing, at }: TerminalEvent, startedAt: number): number =>
-  Math.round(Object.values(timing).reduce((sum, ms) => sum + ms, 0)) || Math.max(0, at - startedAt);
+  timeIn(timing) || Math.max(0, at - startedAt);

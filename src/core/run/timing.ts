@@ -15,6 +15,13 @@ export function timingOf(times: RunTimes, now?: number): Timing {
   return timing as unknown as Timing; // Every part has a key.
 }
 
+/** The time of all parts, whole ms. */
+export function timeIn(timing: Timing): number {
+  let sum = 0;
+  for (const [, key] of keys) sum += (timing as Readonly<Record<string, number | undefined>>)[key] ?? 0; // Earlier releases knew fewer parts.
+  return Math.round(sum);
+}
+
 /** The breakdown of a run that ends now, from all its events. */
 export function timingUntil(history: readonly RunEvent[], now: number): Timing {
   const times = RunTimes.of(history);
