@@ -13,6 +13,7 @@ const slow = [
   "plugins/channel-mcp/stdio",
   "plugins/mcp/tasks-killed",
   "bench/benches",
+  "bench/kept-instances",
   "chaos/chaos",
   "chaos/clicks",
   "chaos/locked",

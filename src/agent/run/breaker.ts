@@ -1,6 +1,7 @@
 import type { VenturiError } from "../../core/errors/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { type Log, silentLog } from "../../core/ports/log.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 import { blameFor, type FailureFacts, isUnreachable } from "./blame.ts";
 import { type Caller, Circuit, type CircuitListener, type CircuitState } from "./circuit.ts";
 
@@ -104,6 +105,7 @@ export class Guard {
     this.#caller = caller;
     this.#breakers = breakers;
     this.#noted = noted;
+    keepOne(this);
   }
 
   /** Time until a call of this tenant may be made, ms. */

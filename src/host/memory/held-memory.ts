@@ -1,6 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Account, Charge, Holder, Holding, Memory } from "../../core/ports/held.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 
 /** Share of the heap limit; the rest is for the service itself and uncounted memory. */
 const shareOfHeap = 0.4;
@@ -130,6 +131,7 @@ class Handle implements Charge {
   constructor(held: Held, bounds: Bounds) {
     this.#held = held;
     this.#bounds = bounds;
+    keepOne(this);
   }
 
   get bytes(): number {
