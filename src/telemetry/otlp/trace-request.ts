@@ -1,6 +1,7 @@
 import type { InstrumentationScope } from "@opentelemetry/core";
 import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { keepOne } from "../../core/values/keep-one.ts";
 import { scopeOf } from "../base/names.ts";
 import { writeAttributes } from "./attributes.ts";
 import type { Block } from "./block.ts";
@@ -55,6 +56,7 @@ export class TraceRequest {
     this.#writer = writer;
     this.#start = writer.open(field(1));
     writer.raw(frame.resource);
+    keepOne(this);
   }
 
   /** Bytes so far, without the spans of others. */
