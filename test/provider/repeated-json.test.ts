@@ -77,6 +77,16 @@ describe("RepeatedJson", () => {
     expect(second).to.have.nested.property("choices[0].delta.content", "three");
   });
 
+  it("passes over padding and counters that stay the same, also after they have changed", () => {
+    const json = pastStart(changing);
+    for (const piece of ["zero", "one"]) json.parse(chunk(piece, { count: 9, obfuscation: "abc" }));
+    const known = json.parse(chunk("two", { count: 9, obfuscation: "abc" }));
+    for (const count of [9, 9, 10, 10, 10]) {
+      const text = chunk(`now ${count}`, { count, obfuscation: "abc" });
+      expect(json.parse(text)).to.equal(known).and.to.have.nested.property("choices[0].delta.content", `now ${count}`);
+    }
+  });
+
   it("gives nothing for what is no JSON, also where a template would fit", () => {
     const json = pastStart(changing);
     for (const piece of ["one", "two", "three"]) json.parse(chunk(piece));
