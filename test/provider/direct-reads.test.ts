@@ -65,6 +65,13 @@ describe("reads handed to the HTTP parser directly", () => {
     });
   }
 
+  it("are not copied: all sockets' pieces are views of one buffer", async () => {
+    const port = await listen(servers.http((_, response) => response.end("x".repeat(10_000))));
+    const answers = [1, 2].map(() => new Answer(agent, `http://127.0.0.1:${port}`, "/"));
+    await Promise.all(answers.map(({ whole }) => whole));
+    expect(new Set(answers.flatMap(({ buffers }) => [...buffers])).size).to.equal(1);
+  });
+
   it("split anywhere, with a neighbour's reads in between, are what was sent", async () => {
     const raw =
       "HTTP/1.1 200 OK\r\nx-one: first\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\nx-end: last\r\n\r\n";
@@ -141,6 +148,7 @@ const digest = (bytes: Buffer): string => `${bytes.length} ${createHash("sha256"
 /** A response as undici's handlers see it. */
 class Answer implements Dispatcher.DispatchHandler {
   readonly pieces: Buffer[] = [];
+  readonly buffers = new Set<ArrayBufferLike>();
   readonly whole: Promise<Buffer>;
   readonly started: Promise<void>;
   controller: Dispatcher.DispatchController | undefined;
@@ -166,7 +174,8 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    this.pieces.push(piece);
+    this.pieces.push(Buffer.from(piece)); // valid until this returns
+    this.buffers.add(piece.buffer);
     if (!this.#pausing || Math.random() < 0.7) return;
     controller.pause();
     setTimeout(() => controller.resume(), Math.random() * 4);

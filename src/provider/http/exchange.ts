@@ -135,9 +135,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#deadlines.stop();
     this.#context.signal.removeEventListener("abort", this.#onAbort);
     const reads = this.#reads;
-    if (reads?.ended) return;
+    if (reads?.ended) return reads.drop();
     if (outcome === "abandoned" || reads === undefined) {
-      return this.#stop(new VenturiError(this.#op, "stream_interrupted", "the response is no longer needed"));
+      this.#stop(new VenturiError(this.#op, "stream_interrupted", "the response is no longer needed"));
+      return reads?.drop();
     }
     reads.discard();
     this.#drain = setTimeout(() => this.#abort(new Error("the answer did not end")), drainTime);
