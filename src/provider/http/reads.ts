@@ -17,7 +17,9 @@ const none: Buffer[] = [];
  */
 const room = Buffer.allocUnsafeSlow(2 * highWaterMark);
 let used = 0;
-const waiting = new Set<ReadBuffer>();
+/** Those that have bytes in the room are among these. Not a Set: adding and deleting one entry makes it a new table every fourth time. */
+const waiting: ReadBuffer[] = [];
+let inRoom = 0;
 
 /**
  * Received bytes not yet taken. `take` returns all of them at once, and only an empty buffer is awaited: one promise per wait,
@@ -119,12 +121,13 @@ export class ReadBuffer {
 
   #keep(piece: Buffer): void {
     const isFull = used + piece.length > room.length;
-    if (isFull) for (const one of waiting) one.#leave();
-    else if (this.#from < this.#to && this.#to !== used) this.#leave(); // Another stream's bytes came in between.
+    if (isFull) for (const one of [...waiting]) one.#leave();
+    else if (this.#to !== used) this.#leave(); // Another stream's bytes came in between.
     if (piece.length > room.length) return this.#putAside(piece);
     if (this.#from === this.#to) {
       this.#from = used;
-      waiting.add(this);
+      waiting.push(this);
+      inRoom++;
     }
     room.set(piece, used);
     used += piece.length;
@@ -133,6 +136,7 @@ export class ReadBuffer {
 
   /** The consumer is slow: what waits makes room for others. */
   #leave(): void {
+    if (this.#from === this.#to) return;
     this.#putAside(room.subarray(this.#from, this.#to));
     this.#free();
   }
@@ -143,9 +147,14 @@ export class ReadBuffer {
   }
 
   #free(): void {
+    if (this.#from === this.#to) return;
     this.#from = 0;
     this.#to = 0;
-    if (waiting.delete(this) && waiting.size === 0) used = 0;
+    inRoom--;
+    if (waiting.at(-1) === this) waiting.pop();
+    if (inRoom > 0) return;
+    used = 0;
+    if (waiting.length > 0) waiting.length = 0;
   }
 
   #arrived(): void {
