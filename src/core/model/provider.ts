@@ -90,7 +90,7 @@ export interface StreamObserver {
   accumulated(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void;
   /** A tolerated deviation from the wire format. */
   quirk(name: string): void;
-  /** Raw bytes as read from the wire, for `journal.keepWire`. */
+  /** Raw bytes as read from the wire, for `journal.keepWire`; valid until this returns. */
   bytes?(read: Uint8Array): void;
 }
 

@@ -75,8 +75,8 @@ class Recording implements StreamObserver {
       if (before <= mostBytes) this.#warn(`what comes after ${mostBytes} bytes is not kept`);
       return;
     }
-    // Copied: the socket reuses its buffer after this call.
-    this.#reads.push(read.slice());
+    // Copied, as `slice` of a Buffer would not: its memory is used again after this call.
+    this.#reads.push(Buffer.from(read));
     this.#stopTimer ??= this.#keeper.clock.after(patience, () => this.#keep());
   }
 
