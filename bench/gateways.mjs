@@ -1,6 +1,7 @@
 // Venturi as a gateway beside others: the same upstream, the same clients, by turns. (Linux: memory and time come from /proc.)
 // The first token is sent as soon as the upstream has the request: its time is what everything before and after it takes.
-// node bench/gateways.mjs [--streams 1,50,500] [--every 50] [--chunks 60] [--repetitions 3] [--subjects pass-through,venturi,…] [--json]
+// node bench/gateways.mjs [--streams 1,50,500] [--every 50] [--chunks 60] [--ramp 500] [--repetitions 3] [--subjects pass-through,venturi,…] [--json]
+// The streams of a repetition begin within --ramp ms.
 // LiteLLM (pip) and Portkey (npm) are installed on first use into ~/.cache/venturi-gateways (or VENTURI_GATEWAYS); Bifrost is taken from
 // its bin folder (`GOBIN=… go install github.com/maximhq/bifrost/transports/bifrost-http@latest`). What is missing is skipped.
 import { fork, spawn, spawnSync } from "node:child_process";
@@ -19,6 +20,7 @@ const { values: options } = parseArgs({
     streams: { type: "string", default: "1,50,500" },
     every: { type: "string", default: "50" },
     chunks: { type: "string", default: "60" },
+    ramp: { type: "string", default: "500" },
     repetitions: { type: "string", default: "3" },
     subjects: { type: "string", default: "pass-through,venturi,venturi-all,litellm,portkey,bifrost" },
     json: { type: "boolean" },
@@ -43,6 +45,8 @@ const subjects = {
   venturi: () => venturi({ telemetry: "off", journal: "{ type: memory }" }),
   "venturi-all": () => venturi({ telemetry: "{ chunks: spans }", journal: sqlite }),
   "venturi-sqlite": () => venturi({ telemetry: "off", journal: sqlite }),
+  "venturi-4-even": () =>
+    venturi({ telemetry: "{ chunks: spans }", journal: sqlite, set: ["server.processes=4", "server.placement=even"] }),
   "venturi-4": () => venturi({ telemetry: "{ chunks: spans }", journal: sqlite, set: ["server.processes=4"] }),
   litellm,
   portkey,
@@ -100,7 +104,7 @@ async function load({ url, headers = {}, name = model, child }, count) {
   }, 50);
   const streams = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
-      await new Promise((resolve) => setTimeout(resolve, (index * 500) / count));
+      await new Promise((resolve) => setTimeout(resolve, (index * Number(options.ramp)) / count));
       return await stream(url, headers, name);
     }),
   );

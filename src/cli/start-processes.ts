@@ -11,12 +11,12 @@ import { stopSignal } from "./stop-signal.ts";
 
 /** Runs the service in several processes; this one supervises them. */
 export async function startProcesses({ config: configFile, set }: Globals, config: Config): Promise<void> {
-  const { processes: count, listen, wedged } = config.server;
+  const { processes: count, placement, listen, wedged } = config.server;
   const { logs } = config.telemetry;
   const log = await openLog({ ...logs, level: logs.level ?? "info" });
   const program = new URL("./member.js", import.meta.url);
   const { drain } = config.limits;
-  const supervisor = new Supervisor({ count, program, configFile, set, listen, drain, wedged, log });
+  const supervisor = new Supervisor({ count, program, configFile, set, listen, drain, wedged, placement, log });
   if (isKept()) {
     setMainPid(servicePid());
     process.channel?.unref();

@@ -17,6 +17,7 @@ export class Member implements Siblings {
   readonly started: Promise<StartBody>;
   url = "";
   readonly socket = inheritedSocket;
+  taking = true;
   readonly #link: Link<SupervisorCalls>;
   #service: Service | undefined;
   #drain: ((afterDrain?: "release") => void) | undefined;
@@ -34,6 +35,14 @@ export class Member implements Siblings {
       drain: ({ afterDrain }) => this.#drain?.(afterDrain),
       takeOver: async ({ worker, death }) => ({ runs: await this.#running().host.takeOver(worker, death) }),
       refuse: ({ refused }) => refuse(refused),
+      take: async (...[, socket]: readonly unknown[]) => {
+        await this.#running().take(socket);
+        this.taking = true;
+      },
+      rest: () => {
+        this.taking = false;
+        this.#running().rest();
+      },
       alive: () => {},
       status: async (): Promise<OwnStatus> => (await this.#running().status()).status,
       doubt: async (): Promise<OwnStatus> => {
@@ -55,8 +64,8 @@ export class Member implements Siblings {
     await this.#link.ask("ready", undefined);
   }
 
-  async meanConnections(open: number): Promise<number> {
-    return (await this.#link.ask("connections", { open })).mean;
+  async meanConnections(open: number, load: number): Promise<number> {
+    return (await this.#link.ask("connections", { open, load })).mean;
   }
 
   draining(): void {

@@ -20,6 +20,10 @@ export interface Service {
   readonly handle: unknown;
   /** Whether this process takes runs now, and if not, why. */
   status(): Promise<OwnReadiness>;
+  /** Takes connections from this socket, unless it takes some already. */
+  take(socket: unknown): Promise<void>;
+  /** Takes no more connections; those that are open stay. */
+  rest(): void;
   /**
    * Turns readiness off and refuses new runs; running ones get `limits.drain` to finish and are then interrupted, so that every
    * stream has its terminal event, or released for another process (`limits.afterDrain`). Then closes the server, the journal
@@ -84,6 +88,8 @@ export async function openService({ siblings, socket, ...options }: ServiceOptio
       url: server.url,
       handle: Reflect.get(server.app.server, "_handle"),
       status: () => server.status(),
+      take: (socket) => server.take(socket),
+      rest: () => server.rest(),
       drain: async (afterDrain = limits.afterDrain) => {
         server.unready();
         admission.close();

@@ -137,6 +137,12 @@ export const ServerSettings = z.strictObject({
     .transform((value) => (value === "auto" ? availableParallelism() : value))
     .prefault(1)
     .describe("Processes that share the port and the journal; `auto` is one per processor. Needs a restart."),
+  placement: z
+    .enum(["packed", "even"])
+    .prefault("packed")
+    .describe(
+      "Which of several processes take connections. `packed`: the first ones, as many as the load needs; `even`: whichever is idle. Needs a restart.",
+    ),
   wedged: Duration.prefault("10s").describe(
     "A process whose event loop is blocked for this long is killed and replaced; the log shows what blocked it. 0: never. Needs a restart.",
   ),

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { Server } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Channel, ChannelHost } from "../../core/ports/channel.ts";
@@ -31,6 +32,10 @@ export interface RunningServer {
   status(): Promise<OwnReadiness>;
   /** Readiness fails from now on; running work continues. */
   unready(): void;
+  /** Takes connections from this socket, unless it takes some already. */
+  take(socket: unknown): Promise<void>;
+  /** Takes no more connections; those that are open stay. */
+  rest(): void;
   /** Stops accepting connections, waits up to `grace` ms for streams to finish, then cuts the rest. */
   close(grace?: number): Promise<void>;
 }
@@ -40,11 +45,20 @@ export async function openServer(deps: ServerDeps): Promise<RunningServer> {
   const { app, status } = await buildServer(deps, () => draining);
   const connections = new Connections(app.server);
   const url = await open(app, deps);
-  if (deps.siblings !== undefined) keepFairShare(connections, deps.siblings);
+  const { siblings, memory, admission } = deps;
+  const held = () => ({ runs: admission.active, memory: memory.held / (memory.held + Math.max(memory.free, 1)) });
+  if (siblings !== undefined) keepFairShare(connections, siblings, held);
   return {
     url,
     app,
     status,
+    take: async (socket) => {
+      if (draining || app.server.listening) return (socket as Closable).close();
+      app.server.listen(socket, backlog);
+      await once(app.server, "listening");
+    },
+    // Not the HTTP server's own `close`, which stops watching over requests under way.
+    rest: () => void Server.prototype.close.call(app.server),
     unready: () => {
       draining = true;
       // A kept-alive connection's next request would be refused here; on a new connection a sibling takes it.
@@ -63,6 +77,10 @@ export async function openServer(deps: ServerDeps): Promise<RunningServer> {
       clearTimeout(cut);
     },
   };
+}
+
+interface Closable {
+  close(): void;
 }
 
 /** Builds the service's routes, ready to mount or to listen. */

@@ -2,12 +2,15 @@ import { once } from "node:events";
 import net, { type AddressInfo, createServer } from "node:net";
 import type { Listen } from "../config/server.ts";
 import { backlog, cannotListen, urlOf } from "./address.ts";
+import type { SharedHandle } from "./link.ts";
 
 /** The service's listening address, held open for the processes that accept from it. */
 export interface BoundSocket {
   readonly url: string;
   /** Inherited by each process. */
   readonly fd: number;
+  /** For a process that has closed its descriptor. */
+  readonly handle: SharedHandle;
   close(): void;
 }
 
@@ -24,7 +27,7 @@ export async function bindSocket(listen: Listen): Promise<BoundSocket> {
   const { url, address, port } = await probe(listen);
   const bound = createServerHandle(address, port, address.includes(":") ? 6 : 4);
   if (typeof bound === "number") throw cannotListen(listen, new Error(`the address cannot be bound (${bound})`));
-  return { url, fd: bound.fd, close: () => bound.close() };
+  return { url, fd: bound.fd, handle: bound as unknown as SharedHandle, close: () => bound.close() }; // Node's own handles can be sent too.
 }
 
 async function probe(listen: Listen): Promise<AddressInfo & { readonly url: string }> {

@@ -3,7 +3,7 @@ import { fromJson, VenturiError } from "../../core/errors/errors.ts";
 import type { Death } from "../../journal/take-over.ts";
 import { newWorkerName } from "../../journal/worker.ts";
 import { BlackBox, deathOf, inheritedBox } from "../watchdog/black-box.ts";
-import { Link } from "./link.ts";
+import { Link, type SharedHandle } from "./link.ts";
 import type { ProcessCalls, StartBody, SupervisorCalls } from "./protocol.ts";
 
 export interface Ended {
@@ -20,8 +20,8 @@ export interface ChildDeps {
   /** The service's socket, inherited by the process. */
   readonly socket: number;
   readonly start: Omit<StartBody, "worker" | "box">;
-  /** Mean over all processes. */
-  readonly meanConnections: () => number;
+  /** Called when its load or status has changed; returns the mean connections of the processes that take them. */
+  readonly reported: () => number;
   readonly answer: Pick<SupervisorCalls, "metrics" | "states" | "trace" | "count">;
 }
 
@@ -41,12 +41,15 @@ export class Child {
   /** As last reported. */
   metrics = "";
   connections = 0;
+  load = 0;
+  reportedAt = 0;
+  #takes = true;
   /** When its event loop last responded. */
   seenAt = performance.now();
   readonly #process: ChildProcess;
   readonly #box = new BlackBox();
 
-  constructor({ number, program, socket, start, answer, meanConnections }: ChildDeps) {
+  constructor({ number, program, socket, start, answer, reported }: ChildDeps) {
     this.number = number;
     this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket, this.#box.fd] });
     this.pid = this.#process.pid ?? 0;
@@ -59,14 +62,18 @@ export class Child {
       ready: () => {
         this.status = "ready";
         this.readyAt = performance.now();
+        this.reportedAt = this.readyAt;
         ready.resolve();
       },
       draining: () => {
         this.status = "draining";
+        reported();
       },
-      connections: ({ open }) => {
+      connections: ({ open, load = 0 }) => {
         this.connections = open;
-        return { mean: meanConnections() };
+        this.load = load;
+        this.reportedAt = performance.now();
+        return { mean: reported() };
       },
       failed: (error) => ready.reject(fromJson(error)),
       ended: ({ metrics }) => {
@@ -85,6 +92,21 @@ export class Child {
       this.#process.on("error", () => {}); // A message to a dead process; `exit` follows.
     });
     this.link.ask("start", { ...start, worker: this.name, box: inheritedBox }).catch(() => {}); // If the process does not take it, it ends or is killed.
+  }
+
+  get takes(): boolean {
+    return this.#takes;
+  }
+
+  /** Whether it takes new connections, from now on. */
+  take(takes: boolean, socket: SharedHandle): void {
+    if (takes === this.#takes) return;
+    this.#takes = takes;
+    this.reportedAt = performance.now();
+    const told = takes ? this.link.ask("take", undefined, undefined, socket) : this.link.ask("rest", undefined);
+    told.catch(() => {
+      if (takes) this.#takes = false; // Called again with the next report.
+    });
   }
 
   drain(afterDrain?: "release"): void {

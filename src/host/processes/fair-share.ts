@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Siblings } from "./siblings.ts";
 
 interface Kept {
@@ -5,19 +6,38 @@ interface Kept {
   mostKept: number;
 }
 
+/** What this process holds beside its connections. */
+export interface Held {
+  readonly runs: number;
+  /** Memory for callers, of all it may hold: 0 to 1. */
+  readonly memory: number;
+}
+
 const every = 500;
 /** Smaller surpluses over the mean are not worth moving. */
 const tolerance = { factor: 1.25, extra: 8 };
+/** So many connections or runs are a process's full load, however little they do now. */
+const many = 500;
 
 /**
- * Connections go to whichever process is idle and stay there, so long-lived ones may pile up in one process. A process far above the mean
- * closes some after their responses.
+ * Reports this process's load. Connections stay where they are accepted, so long-lived ones may pile up in one process: one far above the mean,
+ * or one that takes no new ones, closes some after their responses.
  */
-export function keepFairShare(connections: Kept, siblings: Siblings): void {
+export function keepFairShare(connections: Kept, siblings: Siblings, held: () => Held): void {
+  let last = performance.eventLoopUtilization();
+  let reported = 0;
   const look = async (): Promise<void> => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    const { runs, memory } = held();
+    const load = Math.max(utilization, runs / many, connections.count / many, memory);
+    const isIdle = !siblings.taking && connections.count + runs === 0;
+    if (isIdle && reported === 0) return;
+    reported = isIdle ? 0 : load;
     try {
-      const mean = await siblings.meanConnections(connections.count);
-      const share = mean * tolerance.factor + tolerance.extra;
+      const mean = await siblings.meanConnections(connections.count, reported);
+      const share = siblings.taking ? mean * tolerance.factor + tolerance.extra : 0;
       // New connections arrive faster than this check, so only an existing surplus counts.
       connections.mostKept = connections.count > share ? share : Number.POSITIVE_INFINITY;
     } catch {

@@ -1,10 +1,14 @@
+import type { Server } from "node:net";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 
 /** Either end of an IPC channel: `process`, or a child process. */
 export interface Channel {
-  send?(message: object, callback?: (error: Error | null) => void): boolean;
-  on(event: "message", listener: (message: unknown) => void): unknown;
+  send?(message: object, handle?: SharedHandle, options?: undefined, callback?: (error: Error | null) => void): boolean;
+  on(event: "message", listener: (message: unknown, handle?: unknown) => void): unknown;
 }
+
+/** A bound socket: the receiver gets a descriptor of its own for it. */
+export type SharedHandle = Server;
 
 /** Named calls with at most one JSON argument. */
 type Calls<T> = { readonly [K in keyof T]: (body: never) => unknown };
@@ -29,16 +33,18 @@ interface Waiting {
 
 const op = "process.ask";
 
+type Handler = (body: never, handle?: unknown) => unknown;
+
 /** Calls over an IPC channel, in both directions. Each has one answer, or a timeout. */
 export class Link<Theirs extends Calls<Theirs>> {
   readonly #channel: Channel;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
 
-  constructor(channel: Channel, handlers: Readonly<Record<string, (body: never) => unknown>>) {
+  constructor(channel: Channel, handlers: Readonly<Record<string, Handler>>) {
     this.#channel = channel;
-    channel.on("message", (message) => {
-      if (isCall(message)) this.#serve(message, handlers[message.call]);
+    channel.on("message", (message, handle) => {
+      if (isCall(message)) this.#serve(message, handlers[message.call], handle);
       else if (isAnswer(message)) this.#answered(message);
     });
   }
@@ -47,6 +53,7 @@ export class Link<Theirs extends Calls<Theirs>> {
     call: K,
     body: Parameters<Theirs[K]>[0] | undefined,
     patience = 1_500,
+    handle?: SharedHandle,
   ): Promise<Awaited<ReturnType<Theirs[K]>>> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
@@ -57,7 +64,7 @@ export class Link<Theirs extends Calls<Theirs>> {
       };
       const timer = setTimeout(() => fail(`no answer within ${patience} ms`), patience);
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer }); // Typed by `Theirs`.
-      this.#send({ call, id, body }, (error) => fail(error.message));
+      this.#send({ call, id, body }, (error) => fail(error.message), handle);
     });
   }
 
@@ -75,10 +82,10 @@ export class Link<Theirs extends Calls<Theirs>> {
     this.#waiting.clear();
   }
 
-  async #serve({ id, body }: Call, handler: ((body: never) => unknown) | undefined) {
+  async #serve({ id, body }: Call, handler: Handler | undefined, handle: unknown) {
     try {
       if (handler === undefined) throw new Error("the other process is of another version");
-      const value = await handler(body as never); // Typed by the sender's `Theirs`.
+      const value = await handler(body as never, handle); // Typed by the sender's `Theirs`.
       if (id !== 0) this.#send({ answer: id, value });
     } catch (thrown) {
       this.#send({ answer: id, failure: messageOf(thrown) });
@@ -94,9 +101,9 @@ export class Link<Theirs extends Calls<Theirs>> {
     else waiting.reject(new VenturiError(op, "unavailable", failure));
   }
 
-  #send(message: Call | Answer, failed: (error: Error) => void = () => {}): void {
+  #send(message: Call | Answer, failed: (error: Error) => void = () => {}, handle?: SharedHandle): void {
     try {
-      this.#channel.send?.(message, (error) => {
+      this.#channel.send?.(message, handle, undefined, (error) => {
         if (error) failed(error);
       });
     } catch (thrown) {

@@ -44,6 +44,10 @@ export interface ProcessCalls {
   takeOver(body: { readonly worker: string; readonly death?: Death }): Answer<{ readonly runs: number }>;
   /** Requests that blocked processes; refuse them from now on. */
   refuse(body: { readonly refused: readonly Refused[] }): void;
+  /** Take new connections, from the socket that comes with this call. A process does so from its start. */
+  take(): Answer<void>;
+  /** Take none until called again; those that are open stay. */
+  rest(): void;
   /** Answered by the event loop; proves that it is not blocked. */
   alive(): void;
   status(): Answer<OwnStatus>;
@@ -63,8 +67,8 @@ export interface SupervisorCalls {
   failed(body: ErrorJson): void;
   /** The process accepts no more connections. */
   draining(): void;
-  /** Reports the number of open connections; returns the mean of all processes. */
-  connections(body: { readonly open: number }): { readonly mean: number };
+  /** Reports the number of open connections and the load, 0 to 1; returns the mean connections of the processes that take them. */
+  connections(body: { readonly open: number; readonly load?: number }): { readonly mean: number };
   /** Final metrics before it exits. */
   ended(body: { readonly metrics: string }): void;
   /** Sum of the metrics of all processes. */

@@ -12,8 +12,10 @@ export interface Siblings {
   /** The service's address, and the descriptor of the shared socket. */
   readonly url: string;
   readonly socket: number;
-  /** Mean number of connections per process; `open` is this one's. */
-  meanConnections(open: number): Promise<number>;
+  /** Whether this process takes new connections. */
+  readonly taking: boolean;
+  /** Mean number of connections of the processes that take them; `open` and `load` (0 to 1) are this one's. */
+  meanConnections(open: number, load: number): Promise<number>;
   states(): Promise<readonly ProcessState[]>;
   /** The same for all processes together. */
   telemetry(own: SharedTelemetry): SharedTelemetry;

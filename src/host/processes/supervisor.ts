@@ -1,15 +1,16 @@
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { RequestDoing } from "../../core/values/doing.ts";
-import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
 import type { ReloadReply } from "../system/reload-reply.ts";
 import { heldBy } from "../watchdog/line.ts";
 import { Strikes } from "../watchdog/strikes.ts";
+import { Abandoned } from "./abandoned.ts";
 import { Answers } from "./answers.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";
 import { Child, type Ended } from "./child.ts";
 import { watchSilent } from "./liveness.ts";
+import { meanConnections, Packing, type Placement } from "./placement.ts";
 import { RequestCounts } from "./request-counts.ts";
 
 export interface SupervisorOptions {
@@ -24,6 +25,7 @@ export interface SupervisorOptions {
   readonly log: Log;
   /** A process whose event loop is blocked for longer than this is killed, ms; 0: never. */
   readonly wedged: number;
+  readonly placement: Placement;
 }
 
 const nobodyReloaded = { op: "config.reload", code: "unavailable", err: "no process of the service is ready" } as const;
@@ -43,6 +45,7 @@ const longestBackoff = 10_000;
 /** Extra time for a process beyond its drain, ms. */
 const grace = 10_000;
 const startLimit = 60_000;
+const placeEvery = 500;
 
 /**
  * Runs the service in several processes on one port. Holds the listening socket, replaces processes that end, and combines their answers.
@@ -54,19 +57,25 @@ export class Supervisor {
   readonly #slots: readonly Slot[];
   readonly #children = new Set<Child>();
   readonly #answers = new Answers(this.#children);
-  /** Dead workers whose runs have not been freed yet. */
-  readonly #abandoned = new Map<string, Death | undefined>();
+  readonly #abandoned: Abandoned;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #counts = new RequestCounts();
   readonly #strikes = new Strikes();
+  readonly #packing: Packing | undefined;
   #socket: BoundSocket | undefined;
   #stopping = false;
-  #handingOver = false;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#log = options.log;
+    this.#packing = options.placement === "packed" ? new Packing() : undefined;
+    this.#abandoned = new Abandoned({
+      log: this.#log,
+      patience: startLimit,
+      ready: () => this.#ready,
+      later: (action) => this.#after(200, action),
+    });
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
       number: index + 1,
       child: undefined,
@@ -95,6 +104,7 @@ export class Supervisor {
     }
     if (this.#options.wedged > 0) this.#watch();
     await Promise.allSettled(others.map((slot) => this.#spawn(slot).ready));
+    this.#placeAgain();
     return this.#socket.url;
   }
 
@@ -166,9 +176,14 @@ export class Supervisor {
     this.#socket = undefined;
   }
 
-  #meanConnections(): number {
-    const ready = this.#ready;
-    return ready.reduce((sum, { connections }) => sum + connections, 0) / Math.max(1, ready.length);
+  #place(): void {
+    if (this.#socket !== undefined) this.#packing?.place(this.#ready, this.#socket.handle);
+  }
+
+  /** Also without reports: a blocked process sends none. */
+  #placeAgain(): void {
+    this.#place();
+    if (this.#packing !== undefined) this.#after(placeEvery, () => this.#placeAgain());
   }
 
   get #ready(): readonly Child[] {
@@ -182,7 +197,10 @@ export class Supervisor {
       program,
       socket: this.#socket?.fd ?? -1,
       start: { configFile, set, url: this.#socket?.url ?? "", refused: this.#strikes.refused() },
-      meanConnections: () => this.#meanConnections(),
+      reported: () => {
+        this.#place();
+        return meanConnections(this.#ready);
+      },
       answer: {
         metrics: ({ format }) => this.#answers.metrics(format),
         states: () => this.#answers.states(),
@@ -193,7 +211,10 @@ export class Supervisor {
     slot.child = child;
     this.#children.add(child);
     child.ready.then(
-      () => this.#handOver(),
+      () => {
+        this.#place();
+        this.#abandoned.handOver();
+      },
       () => {}, // Reported by whoever awaits it.
     );
     child.ended.then((ended) => this.#ended(slot, child, ended));
@@ -211,8 +232,9 @@ export class Supervisor {
   #ended(slot: Slot, child: Child, { code, signal, death }: Ended): void {
     this.#children.delete(child);
     this.#answers.ended(child);
-    this.#abandoned.set(child.name, death);
-    this.#handOver();
+    this.#abandoned.add(child.name, death);
+    this.#place();
+    this.#abandoned.handOver();
     const isReplaced = slot.child !== child;
     if (this.#stopping || isReplaced) return;
     slot.child = undefined;
@@ -241,34 +263,9 @@ export class Supervisor {
     );
   }
 
-  /** Lets a ready process free the runs of dead ones, so that nobody waits for a lease to expire. */
-  async #handOver(): Promise<void> {
-    if (this.#handingOver) return;
-    this.#handingOver = true;
-    try {
-      for (const [worker, death] of [...this.#abandoned]) {
-        for (const { link, pid } of this.#ready) {
-          const done = await link
-            .ask("takeOver", death === undefined ? { worker } : { worker, death }, startLimit)
-            .catch((thrown: unknown) => {
-              this.#log.warn("a dead process's runs could not be freed", { by: pid, error: messageOf(thrown) });
-              return undefined;
-            });
-          if (done === undefined) continue;
-          this.#abandoned.delete(worker);
-          if (done.runs > 0) this.#log.info("a dead process's runs were freed", { worker, runs: done.runs, by: pid });
-          break;
-        }
-      }
-    } finally {
-      this.#handingOver = false;
-    }
-    if (this.#abandoned.size > 0 && this.#ready.length > 0 && !this.#stopping)
-      this.#after(200, () => void this.#handOver());
-  }
-
   #drain(child: Child, afterDrain?: "release"): void {
     child.drain(afterDrain);
+    this.#place();
     const late = setTimeout(() => {
       this.#log.error("a process did not end in time; it is killed", { process: child.number, child: child.pid });
       child.kill();

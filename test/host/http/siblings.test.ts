@@ -30,6 +30,7 @@ describe("one of several processes", () => {
     const siblings: Siblings = {
       url: shared.url,
       socket: shared.fd,
+      taking: true,
       meanConnections: async () => 0,
       states: async () => [],
       telemetry: (own) => own,

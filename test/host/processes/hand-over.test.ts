@@ -64,6 +64,7 @@ describe("the runs of a dead process", () => {
         drain: 1_000,
         log: { ...silentLog, info },
         wedged: 0,
+        placement: "packed",
       });
       await supervisor.start();
       const [victim] = lines();

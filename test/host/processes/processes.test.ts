@@ -173,6 +173,42 @@ describe("a service of several processes", function () {
     await service.all("ready", 2);
   });
 
+  it("packs its runs into the first process; the next one takes them while that is blocked, and leaves them again", async () => {
+    const own = await begin(config("", "{ type: sqlite, path: ./packed.db }"));
+    const runs = async () => (await own.all("ready", 2)).map((each) => each.runs ?? 0);
+    for (let count = 0; count < 6; count++) await own.start("endless");
+    expect(await runs()).to.deep.equal([6, 0]);
+    const [first] = await own.all("ready", 2);
+    process.kill(first?.pid ?? 0, "SIGSTOP");
+    const taken = await Promise.all(Array.from({ length: 6 }, () => own.start("endless")));
+    process.kill(first?.pid ?? 0, "SIGCONT");
+    expect(taken.every((run) => run.startsWith("run_"))).to.equal(true);
+    const [, second] = await runs();
+    expect(second).to.be.at.least(6);
+    // Ten calm seconds later.
+    for (;;) {
+      const [, before] = await runs();
+      for (let count = 0; count < 8; count++) expect(await own.start("endless")).to.match(/^run_/);
+      const [, after] = await runs();
+      if (after === before) break;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    const [pid] = (await own.all("ready", 2)).map((each) => each.pid);
+    process.kill(pid ?? 0, "SIGKILL");
+    for (let count = 0; count < 4; count++) expect(await own.start("assistant")).to.match(/^run_/);
+  });
+
+  it("spreads them over all processes when it is asked to", async () => {
+    const own = await begin(config(", placement: even", "{ type: sqlite, path: ./even.db }"));
+    await own.all("ready", 2);
+    for (let begun = 0; ; begun++) {
+      await Promise.all(Array.from({ length: 8 }, () => own.start("endless")));
+      const states = await own.all("ready", 2);
+      if (states.every(({ runs = 0 }) => runs > 0)) break;
+      expect(begun).to.be.below(30);
+    }
+  });
+
   it("a process with far more connections than its sibling closes some, so that clients reconnect", async () => {
     const [first] = await service.all("ready", 2);
     const agent = new Agent({ keepAlive: true, maxSockets: 40 });

@@ -12,6 +12,7 @@ describe("a supervisor", () => {
       listen: { host: "127.0.0.1", port: 0 },
       drain: 0,
       wedged: 0,
+      placement: "packed",
       log: silentLog,
     });
     const started = supervisor.start().catch((thrown: unknown) => thrown);

@@ -1,0 +1,66 @@
+import type { Child } from "./child.ts";
+import type { SharedHandle } from "./link.ts";
+
+export type Placement = "packed" | "even";
+
+/** At this load of every process that takes connections, one more takes them. */
+const full = 0.8;
+/** One process fewer takes connections once the others would stay below this. */
+const roomy = 0.6;
+/** … for so long, ms. */
+const calm = 10_000;
+/** Time for a change to show in the reports, ms. */
+const settled = 500;
+/** A process that has not reported for this long is blocked, or about to be, ms. */
+const silent = 700;
+
+type Placed = Pick<Child, "number" | "load" | "reportedAt">;
+
+/**
+ * Which processes take new connections: the first ones, as many as the load needs. Each process wakes, commits and stays warm for itself: the
+ * same streams over four processes cost twice the processor time of one, and their first tokens come later (`npm run bench:check -- --only processes`).
+ */
+export class Packing {
+  readonly #now: () => number;
+  #count = 1;
+  #changedAt: number;
+  #roomySince: number | undefined;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#changedAt = now();
+  }
+
+  place(ready: readonly Child[], socket: SharedHandle): void {
+    const taking = this.among(ready);
+    for (const child of ready) child.take(taking.has(child), socket);
+  }
+
+  /** The processes of `ready` that take connections now. */
+  among<P extends Placed>(ready: readonly P[]): ReadonlySet<P> {
+    const inOrder = ready.toSorted((left, right) => left.number - right.number);
+    const now = this.#now();
+    const taking = inOrder.slice(0, this.#count);
+    const isFull = ({ load, reportedAt }: P) => load >= full || now - reportedAt > silent;
+    const others = this.#count - 1;
+    const isRoomy = others > 0 && ready.reduce((sum, { load }) => sum + load, 0) < others * roomy;
+    if (!isRoomy) this.#roomySince = undefined;
+    this.#roomySince ??= isRoomy ? now : undefined;
+    if (now - this.#changedAt >= settled && taking.length > 0 && taking.every(isFull)) {
+      this.#change(Math.min(taking.length + 1, inOrder.length), now);
+    } else if (this.#roomySince !== undefined && now - this.#roomySince >= calm) this.#change(others, now);
+    return new Set(inOrder.slice(0, this.#count));
+  }
+
+  #change(count: number, now: number): void {
+    this.#count = count;
+    this.#changedAt = now;
+    this.#roomySince = undefined;
+  }
+}
+
+/** Of the processes that take them. */
+export function meanConnections(ready: readonly Child[]): number {
+  const taking = ready.filter(({ takes }) => takes);
+  return taking.reduce((sum, { connections }) => sum + connections, 0) / Math.max(1, taking.length);
+}

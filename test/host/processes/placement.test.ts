@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { Packing } from "../../../src/host/processes/placement.ts";
+
+interface Process {
+  readonly number: number;
+  load: number;
+  reportedAt: number;
+}
+
+/** A service whose clock is ours; every process reports each half second, unless it is blocked. */
+class Service {
+  now = 0;
+  readonly #packing = new Packing(() => this.now);
+  readonly blocked = new Set<Process>();
+  ready: Process[];
+
+  constructor(count: number) {
+    this.ready = Array.from({ length: count }, (_, index) => ({ number: index + 1, load: 0, reportedAt: 0 }));
+  }
+
+  get taking(): number[] {
+    return [...this.#packing.among(this.ready)].map(({ number }) => number);
+  }
+
+  /** What took connections after each half second. */
+  pass(ms: number): number[] {
+    for (const until = this.now + ms; this.now < until; ) {
+      this.now += 500;
+      for (const each of this.ready) if (!this.blocked.has(each)) each.reportedAt = this.now;
+      this.taking;
+    }
+    return this.taking;
+  }
+
+  load(...loads: number[]): void {
+    for (const [index, load] of loads.entries()) {
+      const each = this.ready[index];
+      if (each !== undefined) each.load = load;
+    }
+  }
+}
+
+describe("packed processes", () => {
+  it("are as many as the load needs, one more at a time", () => {
+    const service = new Service(3);
+    expect(service.pass(2_000)).to.deep.equal([1]);
+    service.load(0.9);
+    expect(service.pass(500)).to.deep.equal([1, 2]);
+    expect(service.pass(2_000)).to.deep.equal([1, 2]);
+    service.load(0.9, 0.9);
+    expect(service.pass(500)).to.deep.equal([1, 2, 3]);
+    service.load(0.9, 0.9, 0.9);
+    expect(service.pass(5_000)).to.deep.equal([1, 2, 3]);
+  });
+
+  it("become fewer only after ten calm seconds, and a busy moment begins them anew", () => {
+    const service = new Service(2);
+    service.load(0.9);
+    service.pass(500);
+    service.load(0.3, 0.2);
+    expect(service.pass(9_000)).to.deep.equal([1, 2]);
+    service.load(0.5, 0.2);
+    service.pass(500);
+    service.load(0.3, 0.2);
+    expect(service.pass(9_000)).to.deep.equal([1, 2]);
+    expect(service.pass(2_000)).to.deep.equal([1]);
+  });
+
+  it("are helped by the next one while they are blocked", () => {
+    const service = new Service(3);
+    const [first] = service.ready;
+    if (first !== undefined) service.blocked.add(first);
+    expect(service.pass(1_000)).to.deep.equal([1, 2]);
+  });
+
+  it("are replaced at once when they end", () => {
+    const service = new Service(3);
+    service.pass(2_000);
+    service.ready = service.ready.slice(1);
+    expect(service.taking).to.deep.equal([2]);
+  });
+
+  it("are never none while one is ready, nor more than are ready, whatever they report", () => {
+    const step = fc.record({
+      after: fc.nat(4_000),
+      loads: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 4, maxLength: 4 }),
+      ready: fc.subarray([0, 1, 2, 3]),
+      silent: fc.subarray([0, 1, 2, 3]),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const service = new Service(4);
+        const all = service.ready;
+        for (const { after, loads, ready, silent } of steps) {
+          service.now += after;
+          for (const [index, each] of all.entries()) {
+            each.load = loads[index] ?? 0;
+            if (!silent.includes(index)) each.reportedAt = service.now;
+          }
+          service.ready = all.filter((_, index) => ready.includes(index));
+          const { taking } = service;
+          expect(taking.length).to.be.within(Math.min(1, ready.length), ready.length);
+          expect(taking).to.deep.equal(service.ready.slice(0, taking.length).map(({ number }) => number));
+        }
+      }),
+    );
+  });
+});
