@@ -10,6 +10,9 @@ export class Connections {
   readonly #quiet = new Set<Socket>();
   readonly #none = Promise.withResolvers<void>();
   #closing = false;
+  /** How many were ever opened. */
+  opened = 0;
+  onOpened: () => void = () => {};
   /** Above this number, a connection is closed after its next response, so that its client opens a new one. */
   mostKept = Number.POSITIVE_INFINITY;
 
@@ -17,6 +20,8 @@ export class Connections {
     server.on("connection", (socket: Socket) => {
       this.#open.add(socket);
       this.#quiet.add(socket);
+      this.opened++;
+      this.onOpened();
       socket.once("close", () => {
         this.#quiet.delete(socket);
         this.#open.delete(socket);

@@ -3,6 +3,9 @@ import type { Siblings } from "./siblings.ts";
 
 interface Kept {
   readonly count: number;
+  /** How many were ever opened. */
+  readonly opened: number;
+  onOpened: () => void;
   mostKept: number;
 }
 
@@ -18,6 +21,10 @@ const every = 500;
 const tolerance = { factor: 1.25, extra: 8 };
 /** So many connections or runs are a process's full load, however little they do now. */
 const many = 500;
+/** So many new connections are a full load until their own shows: streams of 50 tokens/s, at 90 µs a token. */
+const manyNew = 200;
+/** So many more connections are reported at once. */
+const burst = 40;
 
 /**
  * Reports this process's load. Connections stay where they are accepted, so long-lived ones may pile up in one process: one far above the mean,
@@ -25,13 +32,22 @@ const many = 500;
  */
 export function keepFairShare(connections: Kept, siblings: Siblings, held: () => Held): void {
   let last = performance.eventLoopUtilization();
+  let utilization = 0;
   let reported = 0;
-  const look = async (): Promise<void> => {
+  const opened = { before: 0, atLook: 0, atReport: 0 };
+  const look = (): Promise<void> => {
     const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
+    ({ utilization } = performance.eventLoopUtilization(now, last));
     last = now;
+    opened.before = opened.atLook;
+    opened.atLook = connections.opened;
+    return report();
+  };
+  const report = async (): Promise<void> => {
+    opened.atReport = connections.opened;
     const { runs, memory } = held();
-    const load = Math.max(utilization, runs / many, connections.count / many, memory);
+    const recent = Math.min(connections.opened - opened.before, connections.count);
+    const load = Math.max(utilization + recent / manyNew, runs / many, connections.count / many, memory);
     const isIdle = !siblings.taking && connections.count + runs === 0;
     if (isIdle && reported === 0) return;
     reported = isIdle ? 0 : load;
@@ -45,4 +61,7 @@ export function keepFairShare(connections: Kept, siblings: Siblings, held: () =>
     }
   };
   setInterval(() => void look(), every).unref();
+  connections.onOpened = () => {
+    if (connections.opened - opened.atReport >= burst) void report();
+  };
 }

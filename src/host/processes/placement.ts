@@ -9,8 +9,6 @@ const full = 0.8;
 const roomy = 0.6;
 /** … for so long, ms. */
 const calm = 10_000;
-/** Time for a change to show in the reports, ms. */
-const settled = 500;
 /** A process that has not reported for this long is blocked, or about to be, ms. */
 const silent = 700;
 
@@ -23,12 +21,10 @@ type Placed = Pick<Child, "number" | "load" | "reportedAt">;
 export class Packing {
   readonly #now: () => number;
   #count = 1;
-  #changedAt: number;
   #roomySince: number | undefined;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-    this.#changedAt = now();
   }
 
   place(ready: readonly Child[], socket: SharedHandle): void {
@@ -46,15 +42,13 @@ export class Packing {
     const isRoomy = others > 0 && ready.reduce((sum, { load }) => sum + load, 0) < others * roomy;
     if (!isRoomy) this.#roomySince = undefined;
     this.#roomySince ??= isRoomy ? now : undefined;
-    if (now - this.#changedAt >= settled && taking.length > 0 && taking.every(isFull)) {
-      this.#change(Math.min(taking.length + 1, inOrder.length), now);
-    } else if (this.#roomySince !== undefined && now - this.#roomySince >= calm) this.#change(others, now);
+    if (taking.length > 0 && taking.every(isFull)) this.#change(Math.min(taking.length + 1, inOrder.length));
+    else if (this.#roomySince !== undefined && now - this.#roomySince >= calm) this.#change(others);
     return new Set(inOrder.slice(0, this.#count));
   }
 
-  #change(count: number, now: number): void {
+  #change(count: number): void {
     this.#count = count;
-    this.#changedAt = now;
     this.#roomySince = undefined;
   }
 }
