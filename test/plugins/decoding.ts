@@ -10,6 +10,7 @@ import {
   VenturiError,
   type Wire,
 } from "../../src/internal.ts";
+import { lend } from "../provider/decoding.ts";
 
 /** Wire bytes kept beside the plugin that reads them. */
 export const fixture = (plugin: string, name: string): Buffer =>
@@ -34,7 +35,7 @@ export function decode(wire: Wire, ...pieces: readonly (Uint8Array | string)[]):
   try {
     for (const piece of pieces) {
       try {
-        frames.push(typeof piece === "string" ? Buffer.from(piece) : piece, batch);
+        lend(piece, (lent) => frames.push(lent, batch));
       } finally {
         drain();
       }

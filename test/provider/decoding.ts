@@ -9,11 +9,21 @@ export interface Decoded {
   readonly quirks: Record<string, number>;
 }
 
+/** A read as a socket lends it: its memory holds something else once `push` has returned. */
+export function lend(bytes: Uint8Array | string, push: (read: Buffer) => void): void {
+  const read = Buffer.from(bytes as string); // Copies either; the overloads take no union.
+  try {
+    push(read);
+  } finally {
+    read.fill("}");
+  }
+}
+
 /** Runs a body through framing and decoding, cut as given. */
 export function decode(wire: Wire, body: string | readonly Uint8Array[]): Decoded {
   const pipeline = new Pipeline("provider.stream", wire);
   const deltas: Delta[] = [];
-  for (const read of typeof body === "string" ? [Buffer.from(body)] : body) pipeline.push(read, deltas);
+  for (const read of typeof body === "string" ? [body] : body) lend(read, (lent) => pipeline.push(lent, deltas));
   pipeline.end(deltas);
   const transcript = new Transcript();
   transcript.push(deltas);

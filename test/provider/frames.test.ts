@@ -4,11 +4,12 @@ import fc from "fast-check";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Frame, Wire } from "../../src/core/ports/plugin.ts";
 import { framesOf } from "../../src/provider/frames/framing.ts";
+import { lend } from "./decoding.ts";
 
 function read(framing: Wire["framing"], pieces: readonly Uint8Array[], limit?: number): Frame[] {
   const frames = framesOf(framing, limit);
   const out: Frame[] = [];
-  for (const piece of pieces) frames.push(piece, out);
+  for (const piece of pieces) lend(piece, (lent) => frames.push(lent, out));
   frames.end(out);
   return out;
 }

@@ -18,11 +18,12 @@ import { retryHints } from "../../src/provider/http/response-error.ts";
 import { explained } from "../../src/provider/http/strange-answer.ts";
 import { isStrictSchema } from "../../src/provider/strict-schema.ts";
 import { hasLateSystem, prefaced } from "../../src/provider/system-place.ts";
+import { lend } from "./decoding.ts";
 
 function read(framing: Wire["framing"], pieces: readonly string[], limit?: number): string[] {
   const frames = framesOf(framing, limit);
   const out: Frame[] = [];
-  for (const piece of pieces) frames.push(Buffer.from(piece), out);
+  for (const piece of pieces) lend(piece, (lent) => frames.push(lent, out));
   frames.end(out);
   return out.map(({ data }) => data);
 }

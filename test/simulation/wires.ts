@@ -23,6 +23,7 @@ import type { GenerationRequest } from "../../src/core/model/provider.ts";
 import type { Wire } from "../../src/core/ports/plugin.ts";
 import { exactJson } from "../../src/core/values/exact-json.ts";
 import { Pipeline } from "../../src/provider/decode.ts";
+import { lend } from "../provider/decoding.ts";
 import type { Decisions } from "./decisions.ts";
 import type { used } from "./money.ts";
 import type { WireName } from "./wire-names.ts";
@@ -165,7 +166,7 @@ export class WireAnswer {
   #take(read: Uint8Array): Delta[] {
     const out: Delta[] = [];
     this.#read += read.length;
-    this.#pipeline.push(read, out);
+    lend(read, (lent) => this.#pipeline.push(lent, out));
     return out;
   }
 
