@@ -2,7 +2,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { expect } from "chai";
 import fc from "fast-check";
 import { Origin } from "../../src/telemetry/base/origin.ts";
-import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/otlp/block.ts";
+import { appendBlock, type Block, chunkBlock, copyOf } from "../../src/telemetry/otlp/block.ts";
 import { ProtobufWriter } from "../../src/telemetry/otlp/protobuf.ts";
 import { ChunkRecorder, Rows } from "../../src/telemetry/otlp/rows.ts";
 import { rowsOf } from "../../src/telemetry/otlp/span-rows.ts";
@@ -54,6 +54,14 @@ const encoded = (blocks: readonly Block[]): Uint8Array => {
   return request.end().bytes;
 };
 
+/** The next block of the same stream. */
+function spoil(rows: Rows | undefined): void {
+  if (rows === undefined) return;
+  const { count } = rows;
+  rows.count = 0;
+  for (let row = 0; row < count; row++) rows.push(1, 2, 3, 4, 5, 6);
+}
+
 describe("spans from recorder to OTLP", () => {
   it("say on the wire what they say as rows, whatever is in the recorder", () => {
     fc.assert(
@@ -81,6 +89,19 @@ describe("spans from recorder to OTLP", () => {
         expect(sent).to.deep.equal(meant);
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it("are kept as they were, however many others are kept after them and whatever becomes of their rows", () => {
+    fc.assert(
+      fc.property(fc.array(block, { minLength: 1, maxLength: 60 }), (blocks) => {
+        const meant = blocks.map((each) => [...rowsOf(each)]);
+        const kept = blocks.map(copyOf);
+        for (const { chunks: rows, steps, appends: stored } of blocks)
+          for (const each of [rows, steps, stored]) spoil(each);
+        expect(kept.map((each) => [...rowsOf(each)])).to.deep.equal(meant);
+      }),
+      { numRuns: 20 },
     );
   });
 

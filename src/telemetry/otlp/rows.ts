@@ -16,6 +16,10 @@ const usualCells = blockRows * width;
 /** Arrays of ended streams, for reuse: they are allocated off the heap, which is slow. */
 const spare: Float64Array[] = [];
 const mostSpare = 256;
+/** Copies lie one after the other in larger arrays, since a block in an array of its own takes as long to allocate as its chunks to record. */
+const slabCells = 64 * usualCells;
+let slab = noCells;
+let used = 0;
 
 /** What the cells of a row hold after its start and end. */
 export const columns = {
@@ -29,6 +33,8 @@ export const columns = {
 export class Rows {
   count = 0;
   #cells = noCells;
+  /** Where they begin in the array; only those of a copy begin within it. */
+  #from = 0;
 
   push(start: number, end: number, third: number, fourth: number, fifth = 0, sixth = 0): void {
     const at = this.count * width;
@@ -44,15 +50,15 @@ export class Rows {
   }
 
   start(row: number): number {
-    return this.#cells[row * width] ?? 0;
+    return this.#cells[this.#from + row * width] ?? 0;
   }
 
   end(row: number): number {
-    return this.#cells[row * width + 1] ?? 0;
+    return this.#cells[this.#from + row * width + 1] ?? 0;
   }
 
   cell(row: number, column: number): number {
-    return this.#cells[row * width + column] ?? 0;
+    return this.#cells[this.#from + row * width + column] ?? 0;
   }
 
   extend(row: number, end: number): void {
@@ -66,10 +72,19 @@ export class Rows {
     this.#cells = noCells;
   }
 
+  /** To be read only. */
   copy(): Rows {
     const copy = new Rows();
-    copy.#cells = this.#cells.slice(0, this.count * width);
+    const length = this.count * width;
+    if (used + length > slab.length) {
+      slab = new Float64Array(Math.max(slabCells, length));
+      used = 0;
+    }
+    for (let i = 0; i < length; i++) slab[used + i] = this.#cells[this.#from + i] ?? 0;
+    copy.#cells = slab;
+    copy.#from = used;
     copy.count = this.count;
+    used += length;
     return copy;
   }
 
