@@ -64,8 +64,8 @@ export class Member implements Siblings {
     await this.#link.ask("ready", undefined);
   }
 
-  async meanConnections(open: number, load: number): Promise<number> {
-    return (await this.#link.ask("connections", { open, load })).mean;
+  async share(open: number, load: number): Promise<number | undefined> {
+    return (await this.#link.ask("connections", { open, load })).keep;
   }
 
   draining(): void {

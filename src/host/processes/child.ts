@@ -20,8 +20,10 @@ export interface ChildDeps {
   /** The service's socket, inherited by the process. */
   readonly socket: number;
   readonly start: Omit<StartBody, "worker" | "box">;
-  /** Called when its load or status has changed; returns the mean connections of the processes that take them. */
-  readonly reported: () => number;
+  /** Called when its load or status has changed. */
+  readonly reported: () => void;
+  /** How many connections it should keep, if fewer. */
+  readonly share: () => number | undefined;
   readonly answer: Pick<SupervisorCalls, "metrics" | "states" | "trace" | "count">;
 }
 
@@ -49,7 +51,7 @@ export class Child {
   readonly #process: ChildProcess;
   readonly #box = new BlackBox();
 
-  constructor({ number, program, socket, start, answer, reported }: ChildDeps) {
+  constructor({ number, program, socket, start, answer, reported, share }: ChildDeps) {
     this.number = number;
     this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket, this.#box.fd] });
     this.pid = this.#process.pid ?? 0;
@@ -73,7 +75,9 @@ export class Child {
         this.connections = open;
         this.load = load;
         this.reportedAt = performance.now();
-        return { mean: reported() };
+        reported();
+        const keep = share();
+        return keep === undefined ? {} : { keep };
       },
       failed: (error) => ready.reject(fromJson(error)),
       ended: ({ metrics }) => {

@@ -17,8 +17,6 @@ export interface Held {
 }
 
 const every = 500;
-/** Smaller surpluses over the mean are not worth moving. */
-const tolerance = { factor: 1.25, extra: 8 };
 /** So many connections or runs are a process's full load, however little they do now. */
 const many = 500;
 /** So many new connections are a full load until their own shows: streams of 50 tokens/s, at 90 µs a token. */
@@ -28,7 +26,7 @@ const burst = 40;
 
 /**
  * Reports this process's load. Connections stay where they are accepted, so long-lived ones may pile up in one process: one far above the mean,
- * or one that takes no new ones, closes some after their responses.
+ * one that takes no new ones, or a full one while another has room closes some after their responses.
  */
 export function keepFairShare(connections: Kept, siblings: Siblings, held: () => Held): void {
   let last = performance.eventLoopUtilization();
@@ -52,10 +50,7 @@ export function keepFairShare(connections: Kept, siblings: Siblings, held: () =>
     if (isIdle && reported === 0) return;
     reported = isIdle ? 0 : load;
     try {
-      const mean = await siblings.meanConnections(connections.count, reported);
-      const share = siblings.taking ? mean * tolerance.factor + tolerance.extra : 0;
-      // New connections arrive faster than this check, so only an existing surplus counts.
-      connections.mostKept = connections.count > share ? share : Number.POSITIVE_INFINITY;
+      connections.mostKept = (await siblings.share(connections.count, reported)) ?? Number.POSITIVE_INFINITY;
     } catch {
       connections.mostKept = Number.POSITIVE_INFINITY; // Without a supervisor there is nobody to share with.
     }

@@ -12,6 +12,12 @@ const calm = 10_000;
 /** A process that has not reported for this long is blocked, or about to be, ms. */
 const silent = 700;
 
+/** Smaller surpluses over the mean are not worth moving. */
+const tolerance = { factor: 1.25, extra: 8 };
+/** What a full process keeps of its connections at a time, while another has room. */
+const kept = 0.75;
+
+type Sharing = Pick<Child, "takes" | "connections" | "load">;
 type Placed = Pick<Child, "number" | "load" | "reportedAt">;
 
 /**
@@ -53,8 +59,16 @@ export class Packing {
   }
 }
 
-/** Of the processes that take them. */
-export function meanConnections(ready: readonly Child[]): number {
-  const taking = ready.filter(({ takes }) => takes);
-  return taking.reduce((sum, { connections }) => sum + connections, 0) / Math.max(1, taking.length);
+/** How many connections a process should keep, if fewer than it has: those above it are closed after their responses. */
+export function shareOf(child: Sharing, ready: readonly Sharing[]): number | undefined {
+  const { takes, connections, load } = child;
+  if (!takes) return 0;
+  const others = ready.filter((other) => other.takes && other !== child);
+  const sum = others.reduce((total, other) => total + other.connections, connections);
+  // New connections arrive faster than reports, so only an existing surplus counts.
+  const share = (sum / (others.length + 1)) * tolerance.factor + tolerance.extra;
+  if (connections > share) return share;
+  // A few connections can be a full load: a gateway's, for example, which were opened while there was none.
+  const relieved = Math.max(1, Math.floor(connections * kept));
+  return load >= full && relieved < connections && others.some((other) => other.load < roomy) ? relieved : undefined;
 }

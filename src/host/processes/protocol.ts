@@ -67,8 +67,8 @@ export interface SupervisorCalls {
   failed(body: ErrorJson): void;
   /** The process accepts no more connections. */
   draining(): void;
-  /** Reports the number of open connections and the load, 0 to 1; returns the mean connections of the processes that take them. */
-  connections(body: { readonly open: number; readonly load?: number }): { readonly mean: number };
+  /** Reports the number of open connections and the load, 0 to 1; returns how many to keep, if that is fewer. */
+  connections(body: { readonly open: number; readonly load?: number }): { readonly keep?: number };
   /** Final metrics before it exits. */
   ended(body: { readonly metrics: string }): void;
   /** Sum of the metrics of all processes. */

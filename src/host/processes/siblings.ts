@@ -14,8 +14,8 @@ export interface Siblings {
   readonly socket: number;
   /** Whether this process takes new connections. */
   readonly taking: boolean;
-  /** Mean number of connections of the processes that take them; `open` and `load` (0 to 1) are this one's. */
-  meanConnections(open: number, load: number): Promise<number>;
+  /** Reports this process's connections and load (0 to 1). Returns how many connections it should keep, if that is fewer. */
+  share(open: number, load: number): Promise<number | undefined>;
   states(): Promise<readonly ProcessState[]>;
   /** The same for all processes together. */
   telemetry(own: SharedTelemetry): SharedTelemetry;

@@ -10,7 +10,7 @@ import { Answers } from "./answers.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";
 import { Child, type Ended } from "./child.ts";
 import { watchSilent } from "./liveness.ts";
-import { meanConnections, Packing, type Placement } from "./placement.ts";
+import { Packing, type Placement, shareOf } from "./placement.ts";
 import { RequestCounts } from "./request-counts.ts";
 
 export interface SupervisorOptions {
@@ -192,15 +192,13 @@ export class Supervisor {
 
   #spawn(slot: Slot): Child {
     const { program, configFile, set } = this.#options;
-    const child = new Child({
+    const child: Child = new Child({
       number: slot.number,
       program,
       socket: this.#socket?.fd ?? -1,
       start: { configFile, set, url: this.#socket?.url ?? "", refused: this.#strikes.refused() },
-      reported: () => {
-        this.#place();
-        return meanConnections(this.#ready);
-      },
+      reported: () => this.#place(),
+      share: () => shareOf(child, this.#ready),
       answer: {
         metrics: ({ format }) => this.#answers.metrics(format),
         states: () => this.#answers.states(),

@@ -31,7 +31,7 @@ describe("one of several processes", () => {
       url: shared.url,
       socket: shared.fd,
       taking: true,
-      meanConnections: async () => 0,
+      share: async () => undefined,
       states: async () => [],
       telemetry: (own) => own,
       ended: async () => {},
@@ -150,13 +150,13 @@ describe("one of several processes", () => {
     expect(await (await readyz()).json(), "only of itself").to.deep.equal({ status: "ready" });
   });
 
-  it("asks how many connections the others have", async () => {
+  it("asks how many connections to keep", async () => {
     const asked: number[] = [];
-    const meanConnections = async (count: number) => {
+    const share = async (count: number) => {
       asked.push(count);
       return 1;
     };
-    const { url } = await open({ meanConnections });
+    const { url } = await open({ share });
     const kept = connect(Number(new URL(url).port), "127.0.0.1");
     while (asked.at(-1) !== 1) await sleep(10);
     kept.destroy();

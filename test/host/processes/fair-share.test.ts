@@ -10,10 +10,7 @@ class Process {
   constructor(runs = 0) {
     const siblings = {
       taking: true,
-      meanConnections: async (_: number, load: number) => {
-        this.loads.push(load);
-        return 0;
-      },
+      share: async (_: number, load: number) => void this.loads.push(load),
     };
     keepFairShare(this.connections, siblings as unknown as Siblings, () => ({ runs, memory: 0 }));
   }

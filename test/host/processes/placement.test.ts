@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Packing } from "../../../src/host/processes/placement.ts";
+import { Packing, shareOf } from "../../../src/host/processes/placement.ts";
 
 interface Process {
   readonly number: number;
@@ -103,6 +103,45 @@ describe("packed processes", () => {
           expect(taking.length).to.be.within(Math.min(1, ready.length), ready.length);
           expect(taking).to.deep.equal(service.ready.slice(0, taking.length).map(({ number }) => number));
         }
+      }),
+    );
+  });
+});
+
+describe("a process's share of the connections", () => {
+  const process = (connections: number, load = 0, takes = true) => ({ connections, load, takes });
+  const share = (...[first, ...others]: ReturnType<typeof process>[]) =>
+    first === undefined ? undefined : shareOf(first, [first, ...others]);
+
+  it("is a little more than the mean of those that take any", () => {
+    expect(share(process(28), process(4))).to.equal(undefined);
+    expect(share(process(40), process(0))).to.equal(33);
+    expect(share(process(40), process(0, 0, false))).to.equal(undefined);
+    expect(share(process(5, 0, false), process(5))).to.equal(0);
+  });
+
+  it("is three quarters of what it has while it is full and another one has room, however few they are", () => {
+    expect(share(process(8, 0.9), process(0))).to.equal(6);
+    expect(share(process(2, 1), process(0, 0.1))).to.equal(1);
+    expect(share(process(1, 1), process(0))).to.equal(undefined);
+    expect(share(process(8, 0.9), process(0, 0.7))).to.equal(undefined);
+    expect(share(process(8, 0.7), process(0))).to.equal(undefined);
+    expect(share(process(8, 0.9), process(0, 0, false))).to.equal(undefined);
+  });
+
+  it("never grows what is there, and never is none while it takes any", () => {
+    const one = fc.record({
+      connections: fc.nat(2_000),
+      load: fc.double({ min: 0, max: 1, noNaN: true }),
+      takes: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(one, { minLength: 1, maxLength: 5 }), (all) => {
+        const [first] = all;
+        const found = first && shareOf(first, all);
+        if (first === undefined || found === undefined) return;
+        if (first.connections > 0) expect(found).to.be.below(first.connections);
+        expect(found > 0).to.equal(first.takes);
       }),
     );
   });
