@@ -56,6 +56,10 @@ export class Admission {
     return this.#executing.size + this.#reserved - this.#bound.size;
   }
 
+  get most(): number {
+    return this.#options.activeRuns;
+  }
+
   get free(): number {
     return this.#closed ? 0 : Math.max(0, this.#options.activeRuns - this.active);
   }

@@ -46,7 +46,11 @@ export async function openServer(deps: ServerDeps): Promise<RunningServer> {
   const connections = new Connections(app.server);
   const url = await open(app, deps);
   const { siblings, memory, admission } = deps;
-  const held = () => ({ runs: admission.active, memory: memory.held / (memory.held + Math.max(memory.free, 1)) });
+  const held = () => ({
+    runs: admission.active,
+    mostRuns: admission.most,
+    memory: memory.held / (memory.held + Math.max(memory.free, 1)),
+  });
   if (siblings !== undefined) keepFairShare(connections, siblings, held);
   return {
     url,

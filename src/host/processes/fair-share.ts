@@ -12,6 +12,7 @@ interface Kept {
 /** What this process holds beside its connections. */
 export interface Held {
   readonly runs: number;
+  readonly mostRuns: number;
   /** Memory for callers, of all it may hold: 0 to 1. */
   readonly memory: number;
 }
@@ -21,8 +22,8 @@ const every = 500;
 const many = 500;
 /** So many new connections are a full load until their own shows: streams of 50 tokens/s, at 90 µs a token. */
 const manyNew = 200;
-/** So many more connections are reported at once. */
-const burst = 40;
+/** So much of a full load in more connections is reported at once. */
+const burst = 0.2;
 
 /**
  * Reports this process's load. Connections stay where they are accepted, so long-lived ones may pile up in one process: one far above the mean,
@@ -43,9 +44,10 @@ export function keepFairShare(connections: Kept, siblings: Siblings, held: () =>
   };
   const report = async (): Promise<void> => {
     opened.atReport = connections.opened;
-    const { runs, memory } = held();
+    const { runs, mostRuns, memory } = held();
     const recent = Math.min(connections.opened - opened.before, connections.count);
-    const load = Math.max(utilization + recent / manyNew, runs / many, connections.count / many, memory);
+    const begun = Math.max(utilization + recent / Math.min(manyNew, mostRuns), runs / Math.min(many, mostRuns));
+    const load = Math.max(begun, connections.count / many, memory);
     const isIdle = !siblings.taking && connections.count + runs === 0;
     if (isIdle && reported === 0) return;
     reported = isIdle ? 0 : load;
@@ -57,6 +59,6 @@ export function keepFairShare(connections: Kept, siblings: Siblings, held: () =>
   };
   setInterval(() => void look(), every).unref();
   connections.onOpened = () => {
-    if (connections.opened - opened.atReport >= burst) void report();
+    if (connections.opened - opened.atReport >= burst * Math.min(manyNew, held().mostRuns)) void report();
   };
 }

@@ -7,12 +7,12 @@ class Process {
   readonly loads: number[] = [];
   readonly connections = { count: 0, opened: 0, onOpened: () => {}, mostKept: 0 };
 
-  constructor(runs = 0) {
+  constructor(runs = 0, mostRuns = 2_000) {
     const siblings = {
       taking: true,
       share: async (_: number, load: number) => void this.loads.push(load),
     };
-    keepFairShare(this.connections, siblings as unknown as Siblings, () => ({ runs, memory: 0 }));
+    keepFairShare(this.connections, siblings as unknown as Siblings, () => ({ runs, mostRuns, memory: 0 }));
   }
 
   open(count: number): void {
@@ -39,5 +39,11 @@ describe("a process's report of its load", () => {
     process.connections.count = 5;
     process.open(10);
     expect(process.loads).to.deep.equal([0.8]);
+  });
+
+  it("is full when it has as many runs as it may have, and begins to be while they arrive", () => {
+    const process = new Process(4, 10);
+    process.open(9);
+    expect(process.loads).to.deep.equal([0.4, 0.4, 0.6, 0.8]);
   });
 });
