@@ -3,7 +3,7 @@ import type { SharedHandle } from "./link.ts";
 
 export type Placement = "packed" | "even";
 
-/** At this load of every process that takes connections, one more takes them. */
+/** A process with this load takes no connections while another has room; if all have it, one more takes them. */
 const full = 0.8;
 /** One process fewer takes connections once the others would stay below this. */
 const roomy = 0.6;
@@ -18,7 +18,7 @@ const tolerance = { factor: 1.25, extra: 8 };
 const kept = 0.75;
 
 type Sharing = Pick<Child, "takes" | "connections" | "load">;
-type Placed = Pick<Child, "number" | "load" | "reportedAt">;
+type Placed = Pick<Child, "number" | "load" | "reportedAt" | "takes">;
 
 /**
  * Which processes take new connections: the first ones, as many as the load needs. Each process wakes, commits and stays warm for itself: the
@@ -42,15 +42,19 @@ export class Packing {
   among<P extends Placed>(ready: readonly P[]): ReadonlySet<P> {
     const inOrder = ready.toSorted((left, right) => left.number - right.number);
     const now = this.#now();
-    const taking = inOrder.slice(0, this.#count);
-    const isFull = ({ load, reportedAt }: P) => load >= full || now - reportedAt > silent;
+    // One that is idle and takes none reports nothing.
+    const isSilent = ({ load, reportedAt, takes }: P) => now - reportedAt > silent && (takes || load > 0);
+    const hasRoom = (each: P) => each.load < full && !isSilent(each);
+    const isNone = !inOrder.slice(0, this.#count).some(hasRoom);
     const others = this.#count - 1;
     const isRoomy = others > 0 && ready.reduce((sum, { load }) => sum + load, 0) < others * roomy;
     if (!isRoomy) this.#roomySince = undefined;
     this.#roomySince ??= isRoomy ? now : undefined;
-    if (taking.length > 0 && taking.every(isFull)) this.#change(Math.min(taking.length + 1, inOrder.length));
+    if (isNone && this.#count < inOrder.length) this.#change(this.#count + 1);
     else if (this.#roomySince !== undefined && now - this.#roomySince >= calm) this.#change(others);
-    return new Set(inOrder.slice(0, this.#count));
+    const needed = inOrder.slice(0, this.#count);
+    const roomyOnes = needed.filter(hasRoom);
+    return new Set(roomyOnes.length > 0 ? roomyOnes : needed);
   }
 
   #change(count: number): void {
@@ -62,13 +66,13 @@ export class Packing {
 /** How many connections a process should keep, if fewer than it has: those above it are closed after their responses. */
 export function shareOf(child: Sharing, ready: readonly Sharing[]): number | undefined {
   const { takes, connections, load } = child;
-  if (!takes) return 0;
+  if (!takes && load < full) return 0;
   const others = ready.filter((other) => other.takes && other !== child);
   const sum = others.reduce((total, other) => total + other.connections, connections);
   // New connections arrive faster than reports, so only an existing surplus counts.
   const share = (sum / (others.length + 1)) * tolerance.factor + tolerance.extra;
   if (connections > share) return share;
   // A few connections can be a full load: a gateway's, for example, which were opened while there was none.
-  const relieved = Math.max(1, Math.floor(connections * kept));
-  return load >= full && relieved < connections && others.some((other) => other.load < roomy) ? relieved : undefined;
+  const isRelieved = load >= full && connections > 0 && others.some((other) => other.load < roomy);
+  return isRelieved ? Math.floor(connections * kept) : undefined;
 }

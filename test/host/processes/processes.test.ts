@@ -200,6 +200,13 @@ describe("a service of several processes", function () {
     for (let count = 0; count < 4; count++) expect(await own.start("assistant")).to.match(/^run_/);
   });
 
+  it("takes as many runs as its processes may have together, also from a client that keeps its connection", async () => {
+    const own = await begin(config().replace("drain: 500ms", "drain: 500ms, activeRuns: 4, queue: 0"));
+    await own.all("ready", 2);
+    for (let begun = 0; begun < 8; ) if ((await own.start("endless")) !== "") begun++;
+    expect((await own.all("ready", 2)).map((each) => each.runs)).to.deep.equal([4, 4]);
+  });
+
   it("spreads them over all processes when it is asked to", async () => {
     const own = await begin(config(", placement: even", "{ type: sqlite, path: ./even.db }"));
     await own.all("ready", 2);
