@@ -109,7 +109,7 @@ export class Child {
     this.reportedAt = performance.now();
     const told = takes ? this.link.ask("take", undefined, undefined, socket) : this.link.ask("rest", undefined);
     told.catch(() => {
-      if (takes) this.#takes = false; // Called again with the next report.
+      if (takes) this.take(false, socket); // It may still begin to, once it is no longer blocked. Tried again with the next report.
     });
   }
 
