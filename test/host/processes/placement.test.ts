@@ -149,7 +149,7 @@ describe("a process's share of the connections", () => {
     expect(share(process(5, 0, false), process(5))).to.equal(0);
   });
 
-  it("is three quarters of what it has while it is full and another one has room, however few they are", () => {
+  it("drops by a quarter while the process is full and another has room, even from one to none", () => {
     expect(share(process(8, 0.9), process(0))).to.equal(6);
     expect(share(process(2, 1), process(0, 0.1))).to.equal(1);
     expect(share(process(1, 1), process(0))).to.equal(0);
