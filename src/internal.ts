@@ -94,6 +94,7 @@ export { exactJson, textAt, textsAt } from "./core/values/exact-json.ts";
 export { atPointer } from "./core/values/json-pointer.ts";
 export { audioFormat, isMediaType } from "./core/values/media-type.ts";
 export { momentIn } from "./core/values/moment.ts";
+export { emptyMap, withEntry, withItem } from "./core/values/no-entries.ts";
 export { headerSecrets, redactor } from "./core/values/redact.ts";
 export { named } from "./core/values/schema-names.ts";
 export { shortKey } from "./core/values/short-key.ts";

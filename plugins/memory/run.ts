@@ -1,4 +1,4 @@
-import { endOfRun, forgetEncoding, outcomeOf, questionsOpened } from "venturi/internal";
+import { endOfRun, forgetEncoding, outcomeOf, questionsOpened, withItem } from "venturi/internal";
 import type { Outcome, RunRequest, RunState } from "venturi/plugin";
 import {
   type Append,
@@ -38,7 +38,7 @@ export interface StoredRun {
   /** Index of the first event of the last append; readers in this process have received those before it. */
   newest: number;
   /** The epochs that wrote events, and the seq each continued from. */
-  readonly epochs: { readonly epoch: number; readonly after: number }[];
+  epochs: { readonly epoch: number; readonly after: number }[];
   readonly signals: Signal[];
   readonly wire: KeptWire[];
 }
@@ -90,7 +90,8 @@ export function restored(stored: StoredRun, { run, request, events, signals, wir
 
 function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
   stored.asking += questionsOpened(events);
-  if (stored.epochs.at(-1)?.epoch !== epoch) stored.epochs.push({ epoch, after: stored.events.length });
+  if (stored.epochs.at(-1)?.epoch !== epoch)
+    stored.epochs = withItem(stored.epochs, { epoch, after: stored.events.length });
   for (let index = stored.newest; index < stored.events.length; index++) {
     forgetEncoding(stored.events[index] as RunEvent); // `index` is below the length.
   }

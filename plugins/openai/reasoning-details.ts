@@ -1,3 +1,4 @@
+import { emptyMap, withEntry } from "venturi/internal";
 import { asList, asRecord } from "venturi/plugin/provider";
 
 type Detail = Record<string, unknown>;
@@ -7,7 +8,7 @@ type Detail = Record<string, unknown>;
  * Fragments with the same index and type are merged: texts are joined, everything else is kept as it is.
  */
 export class ReasoningDetails {
-  readonly #details = new Map<string, Detail>();
+  #details = emptyMap<string, Detail>();
 
   get empty(): boolean {
     return this.#details.size === 0;
@@ -22,7 +23,7 @@ export class ReasoningDetails {
       const text = string(piece.text) + string(piece.summary);
       added += text;
       const known = this.#details.get(key);
-      if (known === undefined) this.#details.set(key, { ...piece });
+      if (known === undefined) this.#details = withEntry(this.#details, key, { ...piece });
       else join(known, piece);
     }
     return added;

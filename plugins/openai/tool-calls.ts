@@ -1,4 +1,4 @@
-import { answerOf, asIndex, JsonScanner, textAt } from "venturi/internal";
+import { answerOf, asIndex, emptyMap, JsonScanner, textAt, withEntry } from "venturi/internal";
 import type { Delta, JsonPlace, NativeAnswer, Quirks } from "venturi/plugin";
 import { asList, asRecord, asText } from "venturi/plugin/provider";
 import { fieldsOfCall } from "./other-fields.ts";
@@ -42,8 +42,8 @@ interface Call {
 export class ToolCalls {
   readonly #quirks: Quirks;
   readonly #calls: Call[] = [];
-  readonly #byKey = new Map<Key, Call>();
-  readonly #byId = new Map<string, Call>();
+  #byKey = emptyMap<Key, Call>();
+  #byId = emptyMap<string, Call>();
   #last: Call | undefined;
 
   constructor(quirks: Quirks) {
@@ -161,7 +161,7 @@ export class ToolCalls {
       scanner: new JsonScanner(),
     };
     this.#calls.push(call);
-    this.#byKey.set(fragment.key, call);
+    this.#byKey = withEntry(this.#byKey, fragment.key, call);
     return call;
   }
 
@@ -172,7 +172,7 @@ export class ToolCalls {
     const delta: { -readonly [K in keyof ToolCall]: ToolCall[K] } = { type: "tool_call", index: call.index };
     if (call.id === undefined && id !== undefined) {
       delta.id = call.id = id;
-      if (!this.#byId.has(id)) this.#byId.set(id, call);
+      if (!this.#byId.has(id)) this.#byId = withEntry(this.#byId, id, call);
     } else if (id !== undefined && id !== call.id) this.#quirks.count("id_rotated");
     if (call.name === undefined && name !== undefined) {
       delta.name = call.name = name;

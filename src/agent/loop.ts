@@ -137,7 +137,11 @@ export class Loop {
       this.#run.throwIfAborted();
       if (closed === undefined && this.#run.state.round === undefined) await this.#pauseIfAsked();
       const tools = toolsFor(this.#run);
-      const round = closed ?? (await this.#generated(tools));
+      let round = closed ?? this.#resumed(tools);
+      if (round === undefined) {
+        round = await this.#generate(tools);
+        if (!this.#run.hooks.empty) await this.#afterGeneration(round);
+      }
       if (closed === undefined) {
         await this.#runTools(round, tools);
         await this.#closeRound(round);
@@ -183,21 +187,11 @@ export class Loop {
     }
   }
 
-  /** The round with its finished generation: a new one, or the one whose calls a crash left unfinished. */
-  async #generated(tools: ToolTable): Promise<RoundState> {
-    const { round } = this.#run.state;
-    if (round?.generated !== undefined) return this.#resumeTools(round, tools);
-    // A generation interrupted by a crash starts over; its output is retracted.
-    if (round !== undefined) this.#retract("interrupted");
+  /** A new round with its finished generation. */
+  #generate(tools: ToolTable): Promise<RoundState> {
     this.#addMessages();
-    const made = await this.#generate(tools);
-    if (!this.#run.hooks.empty) await this.#afterGeneration(made);
-    return made;
-  }
-
-  async #generate(tools: ToolTable): Promise<RoundState> {
     const round = this.#run.state.roundsFinished + 1;
-    return await generateOverChain(this.#run, {
+    return generateOverChain(this.#run, {
       round,
       tools,
       requestFor: (target) => requestFor(this.#run, target, tools),
@@ -214,8 +208,14 @@ export class Loop {
     });
   }
 
-  /** After a crash: the generation is kept, its unfinished calls are resumed. */
-  #resumeTools(round: RoundState, tools: ToolTable): RoundState {
+  /** After a crash: a finished generation is kept, its unfinished calls are resumed. An interrupted one is retracted and starts over. */
+  #resumed(tools: ToolTable): RoundState | undefined {
+    const { round } = this.#run.state;
+    if (round === undefined) return undefined;
+    if (round.generated === undefined) {
+      this.#retract("interrupted");
+      return undefined;
+    }
     this.#dispatcher = this.#newDispatcher(round.number, tools);
     for (const call of round.pending) this.#dispatcher.sealed(call);
     return round;

@@ -21,26 +21,53 @@ export async function runAgent(deps: RunDeps, stops: Stops): Promise<void> {
   const run = new RunContext(deps);
   if (run.state.terminal) return;
   const loop = new Loop(run);
-  const cleanUp = [
-    watchTime(run),
-    stops.feed.subscribe(0, (signal) => loop.receive(signal)),
-    onAbort(deps.runLog.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
-    onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
-    onAbort(stops.interrupt, (reason) => loop.interrupt(wrap("agent.run", reason, "stream_interrupted"))),
-  ];
+  run.countdown = watchTime(run);
+  const unsubscribe = stops.feed.subscribe(0, (signal) => loop.receive(signal));
+  const watched = new Watched(loop, deps.runLog.signal, stops);
   try {
     await loop.run();
   } finally {
-    for (const stop of cleanUp) stop();
+    run.countdown?.stop();
+    unsubscribe();
+    watched.leave();
     for (const failure of await run.live.dispose()) {
       deps.log.warn("a context could not be disposed", { run: run.run, error: messageOf(failure) });
     }
   }
 }
 
-function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
-  const listener = () => callback(signal.reason);
-  if (signal.aborted) listener();
-  else signal.addEventListener("abort", listener, { once: true });
-  return () => signal.removeEventListener("abort", listener);
+/** The signals that stop a run, with one listener: three closures for each would be a kilobyte of every open run. */
+class Watched {
+  readonly #loop: Loop;
+  readonly #journal: AbortSignal;
+  readonly #stops: Stops;
+
+  constructor(loop: Loop, journal: AbortSignal, stops: Stops) {
+    this.#loop = loop;
+    this.#journal = journal;
+    this.#stops = stops;
+    for (const signal of this.#signals) {
+      if (signal.aborted) this.#stop(signal);
+      else signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
+  }
+
+  readonly #onAbort = ({ target }: Event): void => {
+    for (const signal of this.#signals) if (signal === target) this.#stop(signal);
+  };
+
+  leave(): void {
+    for (const signal of this.#signals) signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  get #signals(): AbortSignal[] {
+    return [this.#journal, this.#stops.release, this.#stops.interrupt];
+  }
+
+  #stop(signal: AbortSignal): void {
+    const { reason } = signal;
+    if (signal === this.#journal) this.#loop.release(wrap("agent.run", reason, "journal_failed"));
+    else if (signal === this.#stops.release) this.#loop.release(wrap("agent.run", reason, "shutting_down"));
+    else this.#loop.interrupt(wrap("agent.run", reason, "stream_interrupted"));
+  }
 }

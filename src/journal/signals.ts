@@ -1,16 +1,17 @@
 import type { Cursor, Hint, Journal, Signal } from "../core/journal/journal.ts";
 import type { SignalFeed } from "../core/journal/run-log.ts";
 import { keepOne } from "../core/values/keep-one.ts";
+import { withItem } from "../core/values/no-entries.ts";
 
 /** Signals of one run while it executes here. */
 export class RunSignalFeed implements SignalFeed {
   readonly run: string;
-  readonly #signals: Signal[] = [];
-  readonly #subscribers = new Set<(signal: Signal) => void>();
+  #signals: Signal[];
+  #subscribers: readonly ((signal: Signal) => void)[] = [];
 
   constructor(run: string, known: readonly Signal[]) {
     this.run = run;
-    this.#signals.push(...known);
+    this.#signals = [...known];
     keepOne(this);
   }
 
@@ -19,16 +20,18 @@ export class RunSignalFeed implements SignalFeed {
   }
 
   subscribe(after: number, callback: (signal: Signal) => void): () => void {
-    this.#subscribers.add(callback);
+    this.#subscribers = [...this.#subscribers, callback];
     for (const signal of [...this.#signals]) if (signal.number > after) callback(signal);
-    return () => this.#subscribers.delete(callback);
+    return () => {
+      this.#subscribers = this.#subscribers.filter((other) => other !== callback);
+    };
   }
 
   add(signals: readonly Signal[]): void {
     for (const signal of signals) {
       if (signal.number <= this.last) continue;
-      this.#signals.push(signal);
-      for (const subscriber of [...this.#subscribers]) subscriber(signal);
+      this.#signals = withItem(this.#signals, signal);
+      for (const subscriber of this.#subscribers) subscriber(signal);
     }
   }
 }

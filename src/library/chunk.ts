@@ -1,6 +1,7 @@
 import { fromJson, type VenturiError } from "../core/errors/errors.ts";
 import { costsOf } from "../core/run/costs.ts";
 import type { EventBody, EventOf, RunEvent } from "../core/run/events.ts";
+import { emptyMap, withEntry } from "../core/values/no-entries.ts";
 
 /** One item of an agent's stream. Only the last one has `finish` or `err`. */
 export interface Chunk {
@@ -63,7 +64,7 @@ export interface ChunkMetadata {
 
 /** Turns the events of one run into chunks. */
 export class Chunks {
-  readonly #calls = new Map<string, { readonly index: number; readonly name: string }>();
+  #calls = emptyMap<string, { readonly index: number; readonly name: string }>();
   #start: number | undefined;
   #last = 0;
 
@@ -90,7 +91,7 @@ export class Chunks {
       case "refusal.delta":
         return { content: event.text };
       case "tool_call.started":
-        this.#calls.set(event.call, { index: event.index, name: event.name });
+        this.#calls = withEntry(this.#calls, event.call, { index: event.index, name: event.name });
         return { action: bodyOf(event), toolCalls: [this.#partial(event.call, "")] };
       case "tool_call.delta":
         return { toolCalls: [this.#partial(event.call, event.arguments)] };

@@ -1,4 +1,5 @@
 import type { NativeAnswer } from "../core/model/native.ts";
+import { emptyMap, withEntry } from "../core/values/no-entries.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,14 +21,14 @@ export function otherFields(object: Fields, known: ReadonlySet<string>, at = "")
 
 /** For fields that a vendor repeats in every chunk: reports only new or changed ones. */
 export class ToldFields {
-  readonly #told = new Map<string, unknown>();
+  #told = emptyMap<string, unknown>();
 
   news(fields: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
     if (fields === undefined) return undefined;
     let news: Record<string, unknown> | undefined;
     for (const [name, value] of Object.entries(fields)) {
       if (this.#told.has(name) && isSame(this.#told.get(name), value)) continue;
-      this.#told.set(name, value);
+      this.#told = withEntry(this.#told, name, value);
       news ??= {};
       news[name] = value;
     }

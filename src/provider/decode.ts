@@ -5,6 +5,7 @@ import { type Delta, kindOfDelta, noKind } from "../core/model/deltas.ts";
 import type { StreamObserver } from "../core/model/provider.ts";
 import type { Decoder, Frame, Wire } from "../core/ports/plugin.ts";
 import { keepOne } from "../core/values/keep-one.ts";
+import { emptyMap, withEntry } from "../core/values/no-entries.ts";
 import { excessOfJson, frameLimits } from "../core/values/value-limits.ts";
 import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
@@ -20,7 +21,7 @@ export class Pipeline {
   readonly #decoder: Decoder;
   readonly #observer: StreamObserver | undefined;
   readonly #batch: Frame[] = [];
-  readonly #reportedQuirks = new Map<string, number>();
+  #reportedQuirks = emptyMap<string, number>();
   #chunk = 0;
   /** End of the previous chunk: one clock read per chunk, and no unattributed time between chunks. */
   #time = 0;
@@ -123,7 +124,7 @@ export class Pipeline {
   #reportQuirks(observer: StreamObserver): void {
     for (const [name, count] of this.#decoder.quirks) {
       for (let reported = this.#reportedQuirks.get(name) ?? 0; reported < count; reported++) observer.quirk(name);
-      this.#reportedQuirks.set(name, count);
+      this.#reportedQuirks = withEntry(this.#reportedQuirks, name, count);
     }
   }
 }

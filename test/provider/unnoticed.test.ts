@@ -121,9 +121,16 @@ describe("the arguments of a call", () => {
 describe("the timeouts of an exchange", () => {
   const timeouts = { connect: 5, firstChunk: 5, idle: 5, total: 20 };
   const told: string[] = [];
-  const deadlines = (more: object = {}) =>
-    new Deadlines("provider.stream", { ...timeouts, ...more }, ({ code, details }) =>
-      told.push(`${code} ${details?.timeout}`),
+  const deadlines = (more: object = {}, quietSince = () => 0) =>
+    new Deadlines(
+      "provider.stream",
+      { ...timeouts, ...more },
+      {
+        get quietSince() {
+          return quietSince();
+        },
+        expired: ({ code, details }) => void told.push(`${code} ${details?.timeout}`),
+      },
     );
   beforeEach(() => {
     told.length = 0;
@@ -140,10 +147,10 @@ describe("the timeouts of an exchange", () => {
 
   it("count from when the server was last heard from", async () => {
     const heard = performance.now() + 60_000;
-    const quiet = deadlines({ total: 60 });
-    quiet.enter("idle", () => heard);
-    const alone = deadlines({ total: 10_000 });
-    alone.enter("idle", () => performance.now() - 10_000);
+    const quiet = deadlines({ total: 60 }, () => heard);
+    quiet.enter("idle", true);
+    const alone = deadlines({ total: 10_000 }, () => performance.now() - 10_000);
+    alone.enter("idle", true);
     while (told.length < 2) await setTimeout(5);
     quiet.stop();
     alone.stop();

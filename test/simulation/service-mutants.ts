@@ -114,7 +114,7 @@ export const serviceMutants: Readonly<Record<string, Mutant>> = {
   },
   "a question that was answered is asked again": {
     file: "src/agent/tools/approvals.js",
-    from: "if (!questions.has(asked.call))",
+    from: "if (!state.questions.has(asked.call))",
     to: "if (true)",
   },
 };

@@ -29,26 +29,23 @@ export interface RoundRequest {
 }
 
 /**
- * One round's generation over the model chain. Before any output was shown: retries on the same model, then the next model, then
- * the one that asked to wait, if it is worth waiting for. After output was shown: only by retraction, and only if the config
- * allows it. Returns the round that the generation made.
+ * Returns the round with its generation, over the model chain. Before any output was shown: retries on the same model, then the next
+ * model, then the one that asked to wait, if it is worth waiting for. Afterwards only by retraction, if the config allows it.
  */
-export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<RoundState> {
+export function generateOverChain(run: RunContext, round: RoundRequest): Promise<RoundState> {
   run.saving = false;
-  try {
-    await overChain(run, round, run.agent.model);
-  } catch (thrown) {
-    const { economy } = run.agent.model;
-    if (!(thrown instanceof TooDear) || economy === undefined) throw thrown;
+  const { economy } = run.agent.model;
+  // Each async function that waits for a stream keeps half a kilobyte while it does.
+  const made = overChain(run, round, run.agent.model);
+  if (economy === undefined) return made;
+  return made.catch((thrown) => {
+    if (!(thrown instanceof TooDear)) throw thrown;
     run.saving = true;
-    await overChain(run, round, economy);
-  }
-  const made = run.state.round;
-  if (made?.generated !== undefined) return made;
-  throw new VenturiError("agent.run", "internal", "the round has no finished generation");
+    return overChain(run, round, economy);
+  });
 }
 
-async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain): Promise<void> {
+async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain): Promise<RoundState> {
   const { failover, routing } = chain;
   const candidates = candidatesOf(run, chain);
   let last: VenturiError | undefined;
@@ -83,7 +80,7 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
     const longest = turn.wait === undefined ? patience : longestWait(run);
     const given = { round, target, breaker, skipped: skipped.splice(0), chain, reason, others, patience: longest };
     const failure = await tryTarget(run, given);
-    if (failure === undefined) return;
+    if (failure === undefined) return madeBy(run);
     last = failure.error;
     asked = target;
     shown = failure.shown ? failure.error : undefined;
@@ -94,6 +91,11 @@ async function overChain(run: RunContext, round: RoundRequest, chain: ModelChain
   throw (
     last ?? new VenturiError("provider.stream", "config_invalid", `the model ${run.agent.model.name} has no target`)
   );
+}
+
+function madeBy({ state: { round } }: RunContext): RoundState {
+  if (round?.generated !== undefined) return round;
+  throw new VenturiError("agent.run", "internal", "the round has no finished generation");
 }
 
 interface Turn extends Candidate {

@@ -1,6 +1,7 @@
 import { checkedUsage, type Usage } from "../../core/model/usage.ts";
 import type { Budget } from "../../core/ports/tool.ts";
 import { timeParts } from "../../core/run/time-parts.ts";
+import { withEntry } from "../../core/values/no-entries.ts";
 import { vendorNumber } from "../../core/values/vendor-number.ts";
 import type { CallState } from "../state/round-state.ts";
 import { Countdown } from "./countdown.ts";
@@ -49,7 +50,8 @@ const tokensIn = (usage: Usage): number => (usage.inputTokens ?? 0) + (usage.out
 export function spend(run: RunContext, call: string, spent: { readonly usage: Usage; readonly cost?: number }): void {
   const { usage, cost } = spent;
   const known = vendorNumber(cost);
-  run.spentBy.set(call, { usage: checkedUsage(usage), ...(known === undefined ? {} : { cost: known }) });
+  const so = { usage: checkedUsage(usage), ...(known === undefined ? {} : { cost: known }) };
+  run.spentBy = withEntry(run.spentBy, call, so);
   const limit = tokenLimit(run);
   if (limit) run.abort(limit);
 }
@@ -63,24 +65,12 @@ export function budgetLeft(run: RunContext): Budget {
   };
 }
 
-/**
- * Ends the run when its time limit expires, whatever it is doing; time spent waiting for approval does not count. Returns a
- * function that stops the timer.
- */
-export function watchTime(run: RunContext): () => void {
+/** Ends the run when its time limit expires, whatever it is doing; time spent waiting for approval does not count. */
+export function watchTime(run: RunContext): Countdown | undefined {
   const { time } = run.agent.limits;
-  if (time === undefined) return () => {};
-  const { clock } = run.deps;
+  if (time === undefined) return undefined;
   const end = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
-  const countdown = new Countdown(clock, Math.max(0, time - elapsedOf(run)), end);
-  let waiting = false;
-  run.onAsking = (only) => {
-    if (only === waiting) return;
-    waiting = only;
-    if (only) countdown.hold();
-    else countdown.letGo();
-  };
-  return () => countdown.stop();
+  return new Countdown(run.deps.clock, Math.max(0, time - elapsedOf(run)), end);
 }
 
 /** Run time that counts towards the limit, ms: excludes queueing, pauses and waiting for people. */

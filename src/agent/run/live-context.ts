@@ -1,4 +1,5 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import { emptyMap, withEntry } from "../../core/values/no-entries.ts";
 import { parse } from "../schema/standard.ts";
 import type { AgentDefinition } from "./definition.ts";
 
@@ -14,7 +15,7 @@ export interface ContextRun {
 export class LiveContext {
   readonly #stored: unknown;
   readonly #about: Omit<ContextRun, "agent">;
-  readonly #made = new Map<string, unknown>();
+  #made = emptyMap<string, unknown>();
 
   constructor(stored: unknown, about: Omit<ContextRun, "agent">) {
     this.#stored = stored;
@@ -31,7 +32,7 @@ export class LiveContext {
     try {
       const made =
         context.provide === undefined ? stored : await context.provide(stored, { ...this.#about, agent: name });
-      this.#made.set(name, made);
+      this.#made = withEntry(this.#made, name, made);
       return made;
     } catch (thrown) {
       throw wrap(op, thrown, "plugin_failed");
@@ -50,7 +51,7 @@ export class LiveContext {
         failures.push(thrown);
       }
     }
-    this.#made.clear();
+    this.#made = emptyMap();
     return failures;
   }
 }

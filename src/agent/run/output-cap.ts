@@ -17,7 +17,7 @@ export interface CappedRun {
 /** Counts a generation's output and ends the run when the generation or the run exceeds its limit. */
 export class OutputCap {
   readonly #run: CappedRun;
-  readonly #message: string;
+  readonly #left: number;
   /** Plain fields: they are compared for every token, and a method call would add to its path. */
   readonly most: number;
   size = 0;
@@ -26,16 +26,18 @@ export class OutputCap {
     const { generationBytes, outputBytes } = run.agent.limits;
     const left = outputBytes - run.produced;
     this.#run = run;
+    this.#left = left;
     this.most = Math.min(generationBytes, left);
-    this.#message =
-      generationBytes < left
-        ? `one generation may produce ${generationBytes} characters`
-        : `the run may produce ${outputBytes} characters`;
   }
 
   /** Ends the run; nothing more is read from the provider afterwards. */
   exceeded(): void {
-    this.#end(new LimitReached("max_output", this.#message));
+    const { generationBytes, outputBytes } = this.#run.agent.limits;
+    const message =
+      generationBytes < this.#left
+        ? `one generation may produce ${generationBytes} characters`
+        : `the run may produce ${outputBytes} characters`;
+    this.#end(new LimitReached("max_output", message));
   }
 
   /** The answer used more tokens than were left. */

@@ -5,7 +5,7 @@ import type { Message } from "../../core/model/messages.ts";
 import { costOf, type PriceOf } from "../../core/model/prices.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import type { Chance } from "../../core/ports/chance.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import { type Clock, systemClock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
 import type { Question, Verdict } from "../../core/ports/tool.ts";
@@ -15,11 +15,13 @@ import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
 import { pausedName, stallFrom } from "../../core/run/time-parts.ts";
 import { timingOf } from "../../core/run/timing.ts";
+import { emptyMap } from "../../core/values/no-entries.ts";
 import { mayFollow } from "../state/call-order.ts";
 import { RunState } from "../state/run-state.ts";
 import type { Breakers } from "./breaker.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { ContentStore } from "./content.ts";
+import type { Countdown } from "./countdown.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
 import { LiveContext } from "./live-context.ts";
@@ -89,8 +91,9 @@ export class RunContext {
   readonly state: RunState;
   readonly times: RunTimes;
   readonly waits: Waits;
-  /** Called when the run starts and stops waiting for people only. */
-  onAsking: (only: boolean) => void = () => {};
+  /** Of the run's time limit. */
+  countdown: Countdown | undefined;
+  #waitsForPeople = false;
   /** Asks a person on behalf of a hook. */
   ask: (question: Question, round: number) => Promise<Verdict> = async () => ({ approved: false });
   /** Characters produced by the run's generations. */
@@ -101,7 +104,7 @@ export class RunContext {
   saving = false;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
-  readonly spentBy = new Map<string, { readonly usage: Usage; readonly cost?: number }>();
+  spentBy = emptyMap<string, { readonly usage: Usage; readonly cost?: number }>();
   readonly #controller = new AbortController();
   #fenced = false;
   /** Difference between event times and the monotonic clock, ms. */
@@ -148,6 +151,7 @@ export class RunContext {
   }
 
   #hooksOf(agent: AgentDefinition): HookChain {
+    if (agent.hooks.length === 0) return noHooks;
     const { clock, stalls, request, tenant } = this.deps;
     return new HookChain(
       agent.hooks,
@@ -182,6 +186,14 @@ export class RunContext {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The run starts or stops waiting for people only. */
+  onAsking(only: boolean): void {
+    if (only === this.#waitsForPeople) return;
+    this.#waitsForPeople = only;
+    if (only) this.countdown?.hold();
+    else this.countdown?.letGo();
   }
 
   /** Stops everything; the first reason wins. */
@@ -250,6 +262,13 @@ export class RunContext {
   throwIfAborted(): void {
     if (this.signal.aborted) throw this.signal.reason;
   }
+}
+
+/** Shared by all runs without hooks. */
+const noHooks = new HookChain([], { clock: systemClock, fail: () => {} }, nobody());
+
+function nobody(): ConstructorParameters<typeof HookChain>[2] {
+  return { run: "", agent: "", context: undefined, depth: 0, signal: new AbortController().signal };
 }
 
 /** The error for a `cancel` signal. */

@@ -10,6 +10,7 @@ import {
 } from "../../core/model/messages.ts";
 import type { EventOf } from "../../core/run/events.ts";
 import { flatten } from "../../core/values/flat-text.ts";
+import { emptyMap, withEntry, withItem } from "../../core/values/no-entries.ts";
 
 /** One tool call of the current round, derived from events. */
 export interface CallState {
@@ -35,10 +36,10 @@ export interface CallState {
 export class RoundState {
   readonly number: number;
   readonly attempt: number;
-  readonly parts: Part[] = [];
-  readonly calls = new Map<string, CallState>();
+  parts: Part[] = [];
+  calls = emptyMap<string, CallState>();
   /** Position of each call in the order the model began them; sealing order may differ. */
-  readonly #places = new Map<string, number>();
+  #places = emptyMap<string, number>();
   #inOrder: CallState[] | undefined;
   /** The generation's successful end, once written. */
   generated: EventOf<"generation.finished"> | undefined;
@@ -56,9 +57,13 @@ export class RoundState {
     this.#provider = provider;
   }
 
+  add(part: Part): void {
+    this.parts = withItem(this.parts, part);
+  }
+
   open(call: string): void {
     this.shown = true;
-    if (!this.#places.has(call)) this.#places.set(call, this.#places.size);
+    if (!this.#places.has(call)) this.#places = withEntry(this.#places, call, this.#places.size);
   }
 
   hasOpened(call: string): boolean {
@@ -78,7 +83,7 @@ export class RoundState {
     const same = last?.type === "reasoning" && (event.part === undefined || event.part === this.#reasoning);
     const part: ReasoningPart = same ? last : { type: "reasoning", text: "" };
     if (!same) {
-      this.parts.push(part);
+      this.add(part);
       this.flatAt = 0;
     }
     this.#reasoning = event.part;
@@ -120,9 +125,9 @@ export class RoundState {
     };
     // Earlier releases sealed a call again when its arguments changed later in the stream; the last one counts.
     const known = this.calls.has(event.call) ? this.parts.findIndex((other) => isCall(other, event.call)) : -1;
-    if (known < 0) this.parts.push(part);
+    if (known < 0) this.add(part);
     else this.parts[known] = part;
-    this.calls.set(event.call, call);
+    this.calls = withEntry(this.calls, event.call, call);
     this.#inOrder = undefined;
   }
 

@@ -6,6 +6,7 @@ import type { ListedSkill } from "../../core/run/listed-skill.ts";
 import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
+import { emptyMap, emptySet, withEntry, withMember } from "../../core/values/no-entries.ts";
 import type { CallIdentity } from "./call-key.ts";
 import { resultOf, type WholeOutput } from "./call-result.ts";
 import { type Fold, foldOf } from "./folded.ts";
@@ -30,7 +31,7 @@ type Answered = Pick<EventOf<"approval.resolved">, "call" | "at"> & Omit<Verdict
 /** A run's state, derived only from its events: the loop continues the same way whether it wrote them or read them after a crash. */
 export class RunState {
   /** Completed conversation of this run: input, finished rounds, added messages. */
-  readonly messages: Message[] = [];
+  messages: Message[] = [];
   started: EventOf<"run.started"> | undefined;
   terminal: TerminalEvent | undefined;
   round: RoundState | undefined;
@@ -56,26 +57,26 @@ export class RunState {
   /** Notes found before the first round; undefined before the search. */
   recalled: EventOf<"memory.recalled">["notes"] | undefined;
   /** Calls whose results are sent as references. */
-  readonly foldedResults = new Set<string>();
+  foldedResults = emptySet<string>();
   /** The model was asked once to repeat an answer that did not fit the schema. */
   repaired = false;
   /** Numbers of the signals already reflected by an event. */
-  readonly seenSignals = new Set<number>();
+  seenSignals = emptySet<number>();
   /** Tools whose `approval: once` question was answered with yes. */
-  readonly approvedOnce = new Set<string>();
+  approvedOnce = emptySet<string>();
   /** Tools that a person allowed for the rest of the run, whatever their approval setting. */
-  readonly allowedForRun = new Set<string>();
+  allowedForRun = emptySet<string>();
   /** Questions of running tools by call, and their answers. */
-  readonly questions = new Map<string, ToolQuestion>();
+  questions = emptyMap<string, ToolQuestion>();
   /** Every call id ever used, including those of retracted attempts. */
-  readonly callIds = new Set<string>();
+  callIds = emptySet<string>();
   /** Complete outputs of truncated results, or their hashes. */
-  readonly cutResults = new Map<string, WholeOutput>();
+  cutResults = emptyMap<string, WholeOutput>();
   /** The run was told to pause between rounds. `agentPaused`: all runs of its agent were. */
   paused = false;
   agentPaused = false;
   /** Deferred tools found by the model, in order. */
-  readonly foundTools = new Set<string>();
+  foundTools = emptySet<string>();
   /** Calls of finished rounds, newest last. */
   readonly callHistory: CallIdentity[] = [];
   /** The round that has just finished; cleared by the next event. */
@@ -106,7 +107,7 @@ export class RunState {
   /** Reserves the call ids of the earlier conversation; vendors refuse duplicates. */
   useIds(messages: readonly Message[]): void {
     for (const { parts } of messages)
-      for (const part of parts) if (part.type === "tool_call") this.callIds.add(part.call);
+      for (const part of parts) if (part.type === "tool_call") this.callIds = withMember(this.callIds, part.call);
   }
 
   /** Deltas first: they are nearly all events of a run, and only change the round's text. */
@@ -124,7 +125,7 @@ export class RunState {
           last.text += event.text;
           if (last.text.length > round.flatAt) round.flatAt = flatten(last.text);
         } else {
-          round.parts.push({ type: "text", text: event.text, ...(signature === undefined ? {} : { signature }) });
+          round.add({ type: "text", text: event.text, ...(signature === undefined ? {} : { signature }) });
           round.flatAt = 0;
         }
         return;
@@ -136,7 +137,8 @@ export class RunState {
         return;
       default:
         this.spending.apply(event);
-        if ("signal" in event && event.signal !== undefined) this.seenSignals.add(event.signal);
+        if ("signal" in event && event.signal !== undefined)
+          this.seenSignals = withMember(this.seenSignals, event.signal);
         return this.#step(event);
     }
   }
@@ -145,7 +147,7 @@ export class RunState {
     switch (event.type) {
       case "run.started":
         this.started = event;
-        this.messages.push(...inputMessages(event.input));
+        this.messages = [...this.messages, ...inputMessages(event.input)];
         return this.useIds(this.messages);
       case "message.added":
         if (event.signal === undefined) this.repaired = true;
@@ -163,14 +165,14 @@ export class RunState {
         if (this.round) this.round.generated = event;
         return;
       case "provider.activity":
-        if (event.keep) this.round?.parts.push({ type: "opaque", wire: event.wire, data: event.data });
+        if (event.keep) this.round?.add({ type: "opaque", wire: event.wire, data: event.data });
         return;
       case "tool_call.started":
-        this.callIds.add(event.call);
+        this.callIds = withMember(this.callIds, event.call);
         return this.round?.open(event.call);
       case "tool_call.ready":
       case "tool_call.rejected":
-        this.callIds.add(event.call);
+        this.callIds = withMember(this.callIds, event.call);
         return this.round?.addCall(event);
       case "question.asked":
         return this.#ask(event);
@@ -183,7 +185,7 @@ export class RunState {
         this.#answer(event);
         break;
       case "tools.found":
-        for (const name of event.names) this.foundTools.add(name);
+        for (const name of event.names) this.foundTools = withMember(this.foundTools, name);
         return;
       case "agent.changed":
         this.handedTo = event;
@@ -232,8 +234,8 @@ export class RunState {
         call.approval = event.approved ? "approved" : "denied";
         call.denial = event.reason;
         call.changed = event.arguments;
-        if (event.approved) this.approvedOnce.add(call.name);
-        if (event.approved && event.for === "run") this.allowedForRun.add(call.name);
+        if (event.approved) this.approvedOnce = withMember(this.approvedOnce, call.name);
+        if (event.approved && event.for === "run") this.allowedForRun = withMember(this.allowedForRun, call.name);
         return;
       case "tool.started":
         call.attempts = event.attempt;
@@ -247,14 +249,14 @@ export class RunState {
   }
 
   #compact(event: EventOf<"context.compacted">): void {
-    for (const call of event.results ?? []) this.foldedResults.add(call);
+    for (const call of event.results ?? []) this.foldedResults = withMember(this.foldedResults, call);
     const fold = foldOf(event, this.started?.fork?.after);
     this.compacted = fold === undefined ? event.dropped : 0;
     this.fold = fold ?? this.fold;
   }
 
   #ask({ call, at, until }: AskedEvent): void {
-    this.questions.set(call, { since: at, until, verdict: undefined });
+    this.questions = withEntry(this.questions, call, { since: at, until, verdict: undefined });
   }
 
   #answer({ call, approved, reason, by, answer, arguments: changed }: Answered): void {
@@ -267,12 +269,12 @@ export class RunState {
       ...(changed === undefined ? {} : { arguments: changed }),
       ...(answer === undefined ? {} : { answer }),
     };
-    this.questions.set(call, { ...asked, verdict });
+    this.questions = withEntry(this.questions, call, { ...asked, verdict });
   }
 
   #finish(call: CallState, event: EventOf<"tool.finished">): void {
     const { result, whole } = resultOf(call, event);
-    if (whole !== undefined) this.cutResults.set(event.call, whole);
+    if (whole !== undefined) this.cutResults = withEntry(this.cutResults, event.call, whole);
     call.result = result;
   }
 

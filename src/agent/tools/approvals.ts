@@ -1,4 +1,5 @@
 import type { Approval, ApprovalQuestion, InputQuestion, Shown, Verdict } from "../../core/ports/tool.ts";
+import { emptyMap, withEntry, withoutEntry } from "../../core/values/no-entries.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { mustBeAnswerable } from "./answers.ts";
@@ -31,9 +32,9 @@ interface Wait {
 export class Approvals {
   readonly #run: RunContext;
   /** Decisions received but not in the journal yet: the call is about to ask, or its question is not durable yet. */
-  readonly #held = new Map<string, SignalledVerdict>();
+  #held = emptyMap<string, SignalledVerdict>();
   #answering = 0;
-  readonly #waiting = new Map<string, (verdict: Verdict) => void>();
+  #waiting = emptyMap<string, (verdict: Verdict) => void>();
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -70,7 +71,7 @@ export class Approvals {
   }
 
   resolve(call: string, verdict: SignalledVerdict): void {
-    if (!this.#held.has(call)) this.#held.set(call, verdict); // The first answer wins.
+    if (!this.#held.has(call)) this.#held = withEntry(this.#held, call, verdict); // The first answer wins.
     this.#waiting.get(call)?.(verdict);
   }
 
@@ -79,7 +80,7 @@ export class Approvals {
     const { input, reason, show } = shown;
     if (call.approval === undefined) {
       // Discard a decision made before the call's first start: it was not about this question.
-      if (call.attempts > 0) this.#held.delete(call.call);
+      if (call.attempts > 0) withoutEntry(this.#held, call.call);
       await this.#request(
         {
           call: call.call,
@@ -98,9 +99,9 @@ export class Approvals {
 
   /** A question of a running tool. One answered before a restart is not asked again. */
   async question(asked: Asked, round: number): Promise<Verdict> {
-    const { questions } = this.#run.state;
-    if (!questions.has(asked.call)) await this.#request(asked, round);
-    const known = questions.get(asked.call);
+    const { state } = this.#run;
+    if (!state.questions.has(asked.call)) await this.#request(asked, round);
+    const known = state.questions.get(asked.call);
     if (known?.verdict) return known.verdict;
     const left = asked.until === undefined ? this.#leftOf(known?.since) : asked.until - this.#run.deps.clock.now();
     return this.#answer(asked.call, round, {
@@ -156,7 +157,7 @@ export class Approvals {
           ? { type: "approval.resolved", ...common, approved, ...terms }
           : { type: "question.answered", ...common, answered: approved, ...given },
       );
-      this.#held.delete(call);
+      withoutEntry(this.#held, call);
     } finally {
       this.#answering -= 1;
     }
@@ -188,7 +189,7 @@ export class Approvals {
     return new Promise((resolve, reject) => {
       const settle = (verdict: Verdict) => {
         stop();
-        this.#waiting.delete(call);
+        withoutEntry(this.#waiting, call);
         signal.removeEventListener("abort", onAbort);
         resolve(verdict);
       };
@@ -198,7 +199,7 @@ export class Approvals {
       };
       const late = input?.fallback === undefined ? timedOut : { ...timedOut, approved: true, answer: input.fallback };
       const stop = this.#run.deps.clock.after(Math.max(0, left), () => settle(late));
-      this.#waiting.set(call, settle);
+      this.#waiting = withEntry(this.#waiting, call, settle);
       settled?.then(settle, onAbort);
       if (signal.aborted) onAbort();
       signal.addEventListener("abort", onAbort, { once: true });

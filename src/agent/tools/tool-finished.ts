@@ -1,4 +1,5 @@
 import { reasonsOf, VenturiError } from "../../core/errors/errors.ts";
+import { withoutEntry } from "../../core/values/no-entries.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import type { Outcome, ToolContent } from "./outcome.ts";
@@ -16,7 +17,7 @@ export function writeToolFinished(
   { outcome, time }: { outcome: Outcome; time: ToolTime },
 ): void {
   const spent = run.spentBy.get(call.call);
-  run.spentBy.delete(call.call); // From here on the event accounts for this usage.
+  withoutEntry(run.spentBy, call.call); // From here on the event accounts for this usage.
   run.emit({
     type: "tool.finished",
     round,

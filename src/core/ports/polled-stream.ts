@@ -20,13 +20,16 @@ export abstract class PolledStream<T> implements AsyncIterableIterator<T, undefi
   next(): Promise<Step<T>> {
     try {
       const step = this.poll();
-      return step === undefined ? this.arrival().then(this.#again) : Promise.resolve(step);
+      if (step !== undefined) return Promise.resolve(step);
+      this.#again ??= () => this.poll() ?? this.next();
+      return this.arrival().then(this.#again);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
   }
 
-  readonly #again = (): Step<T> | Promise<Step<T>> => this.poll() ?? this.next();
+  /** Made when it is needed: of a chain of wrappers only the outermost is read as an iterator. */
+  #again: (() => Step<T> | Promise<Step<T>>) | undefined;
 }
 
 /**

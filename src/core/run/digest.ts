@@ -71,12 +71,17 @@ interface Asked {
   readonly parent?: { readonly run: string };
 }
 
+function withName(names: readonly string[], long: string): readonly string[] {
+  const name = beginning(long, shown);
+  return names.length >= mostNames || names.includes(name) ? names : [...names, name];
+}
+
 /** Folds a run's events into its digest. Deltas contribute nothing and need not be added. */
 export class DigestFold {
   readonly #run: string;
   readonly #request: Asked;
-  readonly #tools = new Set<string>();
-  readonly #models = new Set<string>();
+  #tools: readonly string[] = [];
+  #models: readonly string[] = [];
   #calls = 0;
   #started: EventOf<"run.started"> | undefined;
   readonly #spending: Spending;
@@ -94,12 +99,12 @@ export class DigestFold {
         this.#started = event;
         return;
       case "round.started":
-        if (this.#models.size < mostNames) this.#models.add(beginning(event.model, shown));
+        this.#models = withName(this.#models, event.model);
         return;
       case "tool_call.ready":
       case "tool_call.rejected":
         this.#calls += 1;
-        if (this.#tools.size < mostNames) this.#tools.add(beginning(event.name, shown));
+        this.#tools = withName(this.#tools, event.name);
     }
   }
 

@@ -1,5 +1,6 @@
 import { addCosts, CostSum, costOf, type PriceOf } from "../model/prices.ts";
 import { addUsage, type Inherited, type Spent, type Usage } from "../model/usage.ts";
+import { emptyMap, withEntry } from "../values/no-entries.ts";
 import type { Hedged } from "./event-fields.ts";
 import type { RunEvent } from "./events.ts";
 
@@ -96,7 +97,7 @@ class Account {
   total: Usage = {};
   readonly #generations = new CostSum();
   readonly #tools = new CostSum();
-  readonly #shares = new Map<string, Spent[number] & { readonly sum: CostSum }>();
+  #shares = emptyMap<string, Spent[number] & { readonly sum: CostSum }>();
 
   add({ by, name, usage, cost }: Share): void {
     this.total = this.#shares.size === 0 ? usage : addUsage(this.total, usage);
@@ -105,7 +106,7 @@ class Account {
     const known = this.#shares.get(key);
     const sum = known?.sum ?? new CostSum();
     sum.add(cost);
-    this.#shares.set(key, {
+    this.#shares = withEntry(this.#shares, key, {
       by,
       name,
       count: (known?.count ?? 0) + 1,

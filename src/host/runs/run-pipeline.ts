@@ -116,7 +116,8 @@ export class RunPipeline implements StreamPipeline {
     const turn = { tenant, run, agents, begun: history.length > 0 };
     const { agentPause } = this.#work;
     const queuedPaused = queued === undefined ? undefined : this.#work.queuedPaused?.();
-    await runAgent(
+    // Not awaited here: what this function holds would stay in memory as long as the run.
+    return runAgent(
       {
         agent,
         agentNamed: (name) => {

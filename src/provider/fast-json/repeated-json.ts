@@ -33,7 +33,7 @@ export class SharedForms {
 export class RepeatedJson {
   readonly #varying: readonly Varying[];
   readonly #shared: SharedForms | undefined;
-  readonly #forms: Form[] = [];
+  #forms: readonly Form[] = [];
   #patience = patience;
   #parsed = 0;
   /** Which of the varying values the last parsed text had, one bit each. */
@@ -50,7 +50,7 @@ export class RepeatedJson {
     for (let i = 0; i < forms.length; i++) {
       const form = forms[i] as Form; // `i` is below the length.
       if (!form.template.read(text, form)) continue;
-      if (i > 0) forms.unshift(...forms.splice(i, 1));
+      if (i > 0) this.#forms = [form, ...forms.filter((other) => other !== form)];
       if (this.#patience < patience) this.#patience++;
       return form.template.value;
     }
@@ -81,6 +81,6 @@ export class RepeatedJson {
   }
 
   #keep(template: Template): void {
-    if (this.#forms.unshift(new Form(template)) > most) this.#forms.pop();
+    this.#forms = [new Form(template), ...this.#forms].slice(0, most);
   }
 }

@@ -52,12 +52,13 @@ interface Run {
 /** A template as one stream uses it. */
 export class Form {
   readonly template: Template;
-  readonly #last: string[] = [];
+  readonly #last: (string | undefined)[];
   /** Copying a run takes longer than a few texts save: one that changes with each text is soon left alone. */
   #credit = 2;
 
   constructor(template: Template) {
     this.template = template;
+    this.#last = new Array(template.runs).fill(undefined);
   }
 
   /** The position after the run if it is the same as last time, as one with the stream's id is; otherwise -1. */
@@ -85,6 +86,10 @@ export class Template {
     this.value = value;
     this.#holes = holes;
     this.#runs = runs;
+  }
+
+  get runs(): number {
+    return this.#runs.length;
   }
 
   /** Whether the text matches this template; if so, `value` holds the result. */

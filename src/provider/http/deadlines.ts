@@ -13,32 +13,39 @@ const reasons: Readonly<Record<keyof Timeouts, { code: Code; what: string; key?:
   total: { code: "timeout", what: "the generation was not complete" },
 };
 
+/** The exchange that the timeouts are for. */
+export interface Timed {
+  /** When the server was last heard from; undefined while nothing is expected of it. */
+  readonly quietSince: number | undefined;
+  expired(error: VenturiError): void;
+}
+
 /** The four timeouts of one exchange: total, and that of its current phase. */
 export class Deadlines {
   readonly #op: string;
   readonly #timeouts: Timeouts;
-  readonly #expired: (error: VenturiError) => void;
+  readonly #exchange: Timed;
   readonly #total: NodeJS.Timeout;
   #phase: NodeJS.Timeout | undefined;
   #limit: Phase = "connect";
-  #quietSince: (() => number | undefined) | undefined;
+  #listens = false;
   #askedAt = 0;
 
-  constructor(op: string, timeouts: Timeouts, expired: (error: VenturiError) => void) {
+  constructor(op: string, timeouts: Timeouts, exchange: Timed) {
     this.#op = op;
     this.#timeouts = timeouts;
-    this.#expired = expired;
+    this.#exchange = exchange;
     this.#total = timer(this.#onTotal, timeouts.total);
   }
 
   /**
-   * Starts a phase. `quietSince` returns when the server was last heard from, or undefined while nothing is expected of it. It
-   * is evaluated only when the timer fires, so a chunk costs no timer.
+   * Starts a phase. With `listens` it lasts as long as the server is heard from, which is asked only when the timer fires, so that a
+   * chunk costs no timer.
    */
-  enter(phase: Phase, quietSince?: () => number | undefined): void {
+  enter(phase: Phase, listens = false): void {
     clearTimeout(this.#phase);
     this.#limit = phase;
-    this.#quietSince = quietSince;
+    this.#listens = listens;
     if (phase === "firstChunk") this.#askedAt = performance.now();
     const ms = this.#msOf(phase);
     this.#phase = timer(this.#onPhase, phase === "firstToken" ? timeLeft(this.#askedAt, ms) : ms);
@@ -54,7 +61,7 @@ export class Deadlines {
     return this.#timeouts[limit] ?? this.#timeouts.firstChunk;
   }
 
-  readonly #onTotal = (): void => this.#expired(this.#error("total", this.#timeouts.total));
+  readonly #onTotal = (): void => this.#exchange.expired(this.#error("total", this.#timeouts.total));
 
   readonly #onPhase = (): void => {
     if (this.#heard()) return;
@@ -62,13 +69,13 @@ export class Deadlines {
     const phase = this.#phase;
     setImmediate(() => {
       if (this.#phase !== phase || this.#heard()) return;
-      this.#expired(this.#error(this.#limit, this.#msOf(this.#limit)));
+      this.#exchange.expired(this.#error(this.#limit, this.#msOf(this.#limit)));
     });
   };
 
   /** Keeps waiting if the server was heard from meanwhile. */
   #heard(): boolean {
-    const left = this.#quietSince === undefined ? 0 : timeLeft(this.#quietSince(), this.#msOf(this.#limit));
+    const left = this.#listens ? timeLeft(this.#exchange.quietSince, this.#msOf(this.#limit)) : 0;
     if (left > 0) this.#phase = timer(this.#onPhase, left);
     return left > 0;
   }

@@ -4,7 +4,7 @@ import type { GenerationContext } from "../../core/model/provider.ts";
 import { exactJsonBytes } from "../../core/values/json-bytes.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { basicAuthorization } from "./connections.ts";
-import { Deadlines } from "./deadlines.ts";
+import { Deadlines, type Timed } from "./deadlines.ts";
 import { networkWords } from "./network-words.ts";
 import type { Post, Unsigned } from "./post.ts";
 import { ReadBuffer } from "./reads.ts";
@@ -39,7 +39,7 @@ const drainTime = 1_000;
  * One request and its response under the four timeouts and the caller's signal: whichever fires first closes the socket at
  * once, and `failure` says which.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Dispatcher.DispatchHandler, Timed {
   readonly #op: string;
   readonly #context: GenerationContext;
   readonly #deadlines: Deadlines;
@@ -55,7 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#op = op;
     this.#context = context;
     this.#streaming = op === "provider.stream";
-    this.#deadlines = new Deadlines(op, context.timeouts, (error) => this.#stop(error));
+    this.#deadlines = new Deadlines(op, context.timeouts, this);
     if (context.signal.aborted) this.#onAbort();
     else context.signal.addEventListener("abort", this.#onAbort, { once: true });
     keepOne(this);
@@ -102,9 +102,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
+  get quietSince(): number | undefined {
+    return this.#reads?.quietSince;
+  }
+
+  expired(error: VenturiError): void {
+    this.#stop(error);
+  }
+
   /** The first delta of the answer arrived; from now on the idle timeout applies. */
   answered(): void {
-    if (this.stopped === undefined) this.#deadlines.enter("idle", () => this.#reads?.quietSince);
+    if (this.stopped === undefined) this.#deadlines.enter("idle", true);
   }
 
   /** The reported error: a timeout, the caller's abort, or whatever was thrown. */

@@ -19,7 +19,7 @@ import { deltasOf } from "../deltas-of.ts";
 import { defaultMaxEvent } from "../frames/framing.ts";
 import { isReplaced, notUtf8 } from "../frames/not-utf8.ts";
 import { openConnections } from "./connections.ts";
-import { type Answer, DeltaStream } from "./delta-stream.ts";
+import { type Answer, type DeltaSource, DeltaStream } from "./delta-stream.ts";
 import { Exchange, type Opened, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import type { Post, Unsigned } from "./post.ts";
@@ -80,7 +80,7 @@ const errorBody = 64 * 1024;
 /** A provider over HTTP: the single path from request through bytes and frames to deltas. */
 export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const client = new Client(provider);
-  const close = () => client.close();
+  const close = () => client.closeAll();
   const generate = (request: GenerationRequest, context: GenerationContext) => client.generate(request, context);
   const { capabilities, ignores, nativeRules } = provider;
   const about = {
@@ -117,7 +117,7 @@ function embeddingOf(client: Client, { embedding }: HttpProvider): Pick<Provider
   };
 }
 
-class Client {
+class Client implements DeltaSource {
   readonly #provider: HttpProvider;
   readonly #secrets: Secrets;
   /** By connect timeout, which undici sets per connection, not per request. */
@@ -131,14 +131,8 @@ class Client {
     this.#secrets = new Secrets([apiKey, ...Object.values(headerSecrets(headers ?? {}))]);
   }
 
-  stream(request: GenerationRequest, context: GenerationContext): DeltaStream<Exchange> {
-    return new DeltaStream({
-      exchange: () => new Exchange("provider.stream", context),
-      open: (exchange) => this.#begin(exchange, request, context),
-      ended: (deltas) => this.#ended(deltas),
-      failure: (exchange, thrown) => this.#secrets.scrubError(exchange.failure(thrown)),
-      close: (exchange, outcome) => this.#close(exchange, outcome),
-    });
+  stream(request: GenerationRequest, context: GenerationContext): DeltaStream {
+    return new DeltaStream(this, request, context);
   }
 
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
@@ -152,28 +146,33 @@ class Client {
     const exchange = new Exchange(op, context);
     let outcome: "complete" | "abandoned" = "abandoned";
     try {
-      const opened = await this.#open(exchange, post, context);
+      const opened = await this.#send(exchange, post, context);
       if (opened.status >= 300) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
       const text = body.toString();
       return read(parsedOf(opened, text), text, body);
     } catch (thrown) {
-      throw this.#secrets.scrubError(exchange.failure(thrown));
+      throw this.failure(exchange, thrown);
     } finally {
-      this.#close(exchange, outcome);
+      this.close(exchange, outcome);
     }
   }
 
-  close(): void {
+  closeAll(): void {
     for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // Failures to open are reported to the request.
     this.#connections.clear();
   }
 
-  async #begin(exchange: Exchange, request: GenerationRequest, context: GenerationContext): Promise<Answer> {
+  failure(exchange: Exchange, thrown: unknown): VenturiError {
+    return this.#secrets.scrubError(exchange.failure(thrown));
+  }
+
+  /** Called on the first read of a stream. */
+  async open(exchange: Exchange, request: GenerationRequest, context: GenerationContext): Promise<Answer> {
     const op = "provider.stream";
     const post = built(op, () => this.#provider.request(request, "stream"));
-    const opened = await this.#open(exchange, post, context);
+    const opened = await this.#send(exchange, post, context);
     if (opened.status >= 300) throw await this.#refused(op, opened);
     const { wire, options } = this.#provider;
     const pipeline = new Pipeline(op, wire, {
@@ -187,7 +186,7 @@ class Client {
     return { whole: await this.#wholeInstead(opened.reads, pipeline) };
   }
 
-  async #open(exchange: Exchange, post: Post, context: GenerationContext): Promise<Opened> {
+  async #send(exchange: Exchange, post: Post, context: GenerationContext): Promise<Opened> {
     const { options } = this.#provider;
     const headers = {
       "content-type": "application/json",
@@ -217,7 +216,7 @@ class Client {
     return connections;
   }
 
-  #close(exchange: Exchange, outcome: "complete" | "abandoned"): void {
+  close(exchange: Exchange, outcome: "complete" | "abandoned"): void {
     exchange.close(outcome);
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -243,7 +242,7 @@ class Client {
     const deltas: Delta[] = [];
     pipeline.push(body, deltas);
     pipeline.end(deltas);
-    this.#ended(deltas);
+    this.inspect(deltas);
     return deltas;
   }
 
@@ -254,7 +253,7 @@ class Client {
   }
 
   /** Whether the stream ended successfully; also redacts secrets in an error sent within the stream. */
-  #ended(deltas: Delta[]): boolean {
+  inspect(deltas: Delta[]): boolean {
     const at = deltas.findIndex((delta) => delta.type === "error");
     const failed = deltas[at];
     if (failed?.type !== "error") return true;

@@ -1,6 +1,7 @@
-import { type Context, ROOT_CONTEXT, type SpanContext, trace } from "@opentelemetry/api";
+import { type Context, type SpanContext, trace } from "@opentelemetry/api";
 import { parseTraceParent } from "@opentelemetry/core";
 import { traceparentOf } from "../../core/values/trace-context.ts";
+import { leanRoot } from "./context.ts";
 
 /** W3C trace context, in and out. An invalid header is ignored. */
 export function parseTraceparent(header: string | undefined): SpanContext | undefined {
@@ -14,4 +15,4 @@ export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext):
   `00-${traceId}-${spanId}-0${traceFlags & 1}`;
 
 export const contextOf = (parent: SpanContext | undefined): Context =>
-  parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+  parent === undefined ? leanRoot : trace.setSpanContext(leanRoot, parent);

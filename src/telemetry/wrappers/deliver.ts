@@ -18,7 +18,7 @@ import type { Tracing } from "./traces.ts";
 export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>): Runs {
   return overriding(runs, {
     start: (request, options) => runs.start(within(request), options),
-    follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
+    follow: (run, options) => new Delivery(measure, runs, { run, options }, open),
   });
 }
 
@@ -34,9 +34,8 @@ type Batch = readonly RunEvent[];
 export class Delivery extends PolledStream<Batch> {
   readonly #measure: Tracing;
   readonly #run: string;
-  readonly #channel: string;
-  readonly #signal: AbortSignal | undefined;
-  readonly #source: () => AsyncIterable<Batch>;
+  readonly #options: FollowOptions | undefined;
+  readonly #runs: Runs;
   readonly #open: Set<Delivery>;
   readonly #origin = originNow();
   #inner: PolledStream<Batch> | undefined;
@@ -52,16 +51,15 @@ export class Delivery extends PolledStream<Batch> {
 
   constructor(
     measure: Tracing,
+    runs: Runs,
     follower: { run: string; options: FollowOptions | undefined },
-    source: () => AsyncIterable<Batch>,
     open: Set<Delivery>,
   ) {
     super();
     this.#measure = measure;
     this.#run = follower.run;
-    this.#channel = follower.options?.channel ?? "library";
-    this.#signal = follower.options?.signal;
-    this.#source = source;
+    this.#options = follower.options;
+    this.#runs = runs;
     this.#open = open;
     keepOne(this);
   }
@@ -81,7 +79,7 @@ export class Delivery extends PolledStream<Batch> {
       }
       return step;
     } catch (thrown) {
-      this.end(outcomeOf(thrown, this.#signal));
+      this.end(outcomeOf(thrown, this.#options?.signal));
       throw thrown;
     }
   }
@@ -119,7 +117,7 @@ export class Delivery extends PolledStream<Batch> {
     this.#started = performance.now();
     this.#open.add(this);
     this.#measure.sdk.instruments.followersActive.value++;
-    return polled(this.#source());
+    return polled(this.#runs.follow(this.#run, this.#options));
   }
 
   /** The batch was consumed: if its events were encoded, their size is cached and costs nothing to read. */
@@ -135,11 +133,12 @@ export class Delivery extends PolledStream<Batch> {
   #begin(batch: Batch | undefined): Span {
     const first = batch?.[0];
     const stored = first?.type === "run.started" ? parseTraceparent(first.trace) : undefined;
+    const channel = this.#options?.channel ?? "library";
     return this.#measure.sdk.tracer.startSpan(
-      `${spans.deliver} ${this.#channel}`,
+      `${spans.deliver} ${channel}`,
       {
         startTime: this.#origin.time(this.#started),
-        attributes: { [attributes.channel]: this.#channel, [attributes.run]: this.#run },
+        attributes: { [attributes.channel]: channel, [attributes.run]: this.#run },
       },
       this.#measure.traces.spanContext(this.#run) ?? stored,
     );

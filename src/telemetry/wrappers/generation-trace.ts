@@ -1,8 +1,9 @@
 import { performance } from "node:perf_hooks";
-import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, trace } from "@opentelemetry/api";
+import { type Attributes, type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
 import { type ChunkKind, type Delta, type FinishReason, kindOfDelta, noKind } from "../../core/model/deltas.ts";
 import type { Generation, GenerationContext, GenerationRequest, StreamObserver } from "../../core/model/provider.ts";
 import { mergeUsage, type Usage } from "../../core/model/usage.ts";
+import { leanRoot } from "../base/context.ts";
 import { attributes, spans } from "../base/names.ts";
 import { type Origin, originNow } from "../base/origin.ts";
 import { chunkLimit } from "../base/settings.ts";
@@ -73,7 +74,7 @@ export class GenerationTrace implements StreamObserver, Pending {
       },
       parent,
     );
-    this.context = trace.setSpan(ROOT_CONTEXT, this.#span);
+    this.context = trace.setSpan(leanRoot, this.#span);
     if (this.#span.isRecording()) {
       if (measure.settings.chunks !== "metrics") this.#recorder = new ChunkRecorder(chunkLimit(measure.settings));
       if (measure.content.captured) this.#output = this.#captureInput();

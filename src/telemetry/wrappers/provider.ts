@@ -30,17 +30,15 @@ export function measuredProvider(measure: Tracing, name: { key: string; type: st
     return generation;
   };
   const { stream, generate } = provider;
+  const open: Measured["open"] | undefined = stream && ((request, context) => stream.call(provider, request, context));
+  const measured = open && { begin, open };
   return {
     ...withoutGenerations(provider),
-    ...(stream === undefined
+    ...(measured === undefined
       ? {}
       : {
           stream: (request: GenerationRequest, context: GenerationContext) =>
-            new MeasuredStream(
-              () => begin(request, context),
-              () => stream.call(provider, request, context),
-              context.signal,
-            ),
+            new MeasuredStream(measured, request, context),
         }),
     ...(generate === undefined
       ? {}
@@ -64,21 +62,27 @@ export function measuredProvider(measure: Tracing, name: { key: string; type: st
 
 type Batch = readonly Delta[];
 
+/** What the streams of one provider share. */
+interface Measured {
+  begin(request: GenerationRequest, context: GenerationContext): GenerationTrace;
+  open(request: GenerationRequest, context: GenerationContext): AsyncIterable<Batch>;
+}
+
 /** Starts on first read, like a generator. */
 class MeasuredStream extends PolledStream<Batch> {
-  readonly #begin: () => GenerationTrace;
-  readonly #open: () => AsyncIterable<Batch>;
-  readonly #signal: AbortSignal;
+  readonly #provider: Measured;
+  readonly #request: GenerationRequest;
+  readonly #context: GenerationContext;
   #trace: GenerationTrace | undefined;
   #inner: PolledStream<Batch> | undefined;
   #started = false;
   #over = false;
 
-  constructor(begin: () => GenerationTrace, open: () => AsyncIterable<Batch>, signal: AbortSignal) {
+  constructor(provider: Measured, request: GenerationRequest, context: GenerationContext) {
     super();
-    this.#begin = begin;
-    this.#open = open;
-    this.#signal = signal;
+    this.#provider = provider;
+    this.#request = request;
+    this.#context = context;
     keepOne(this);
   }
 
@@ -91,7 +95,7 @@ class MeasuredStream extends PolledStream<Batch> {
       else this.#end(undefined);
       return step;
     } catch (thrown) {
-      this.#end(outcomeOf(thrown, this.#signal));
+      this.#end(outcomeOf(thrown, this.#context.signal));
       throw thrown;
     }
   }
@@ -113,9 +117,12 @@ class MeasuredStream extends PolledStream<Batch> {
   }
 
   #start(): undefined {
-    this.#trace = this.#begin();
-    this.#trace.streaming(true);
-    this.#inner = active.with(this.#trace.context, () => polled(this.#open(), this.#signal));
+    const trace = this.#provider.begin(this.#request, this.#context);
+    this.#trace = trace;
+    trace.streaming(true);
+    this.#inner = active.with(trace.context, () =>
+      polled(this.#provider.open(this.#request, this.#context), this.#context.signal),
+    );
   }
 
   #end(outcome: Outcome | undefined): void {

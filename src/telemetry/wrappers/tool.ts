@@ -1,8 +1,9 @@
 import { performance } from "node:perf_hooks";
-import { type Attributes, context as active, type Context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
+import { type Attributes, context as active, type Context, type Span, trace } from "@opentelemetry/api";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/ports/tool.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { overriding } from "../../core/values/overriding.ts";
+import { leanRoot } from "../base/context.ts";
 import { attributes, labels, spans } from "../base/names.ts";
 import { type Origin, originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
@@ -145,7 +146,7 @@ class Execution implements Pending {
       },
       above,
     );
-    this.context = trace.setSpan(ROOT_CONTEXT, this.#span);
+    this.context = trace.setSpan(leanRoot, this.#span);
     this.traceparent = formatTraceparent(this.#span.spanContext());
     this.#trace?.pending.add(this);
     keepOne(this);
