@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { nodeOptions } from "../host/system/node-options.ts";
 import { keepWatchdog } from "../host/system/systemd.ts";
 import { BlackBox, deathOf, inheritedBox } from "../host/watchdog/black-box.ts";
 import { heldBy, writeLine } from "../host/watchdog/line.ts";
@@ -94,6 +95,7 @@ class Keeper {
     };
     const child = fork(this.#program, this.#args, {
       env: { ...process.env, ...keptEnv(kept) },
+      execArgv: nodeOptions(process.execArgv, process.env),
       stdio: ["inherit", "inherit", "inherit", "ipc", this.#socket?.handle.fd ?? "ignore", box.fd],
     });
     this.#child = child;

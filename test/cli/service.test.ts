@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { expect } from "chai";
 import { testFolder } from "../host/folder.ts";
@@ -97,6 +97,26 @@ describe("the command line with a service behind it", function () {
     }
     expect(await service.ended).to.equal(0);
     expect(existsSync(folder.path("data/venturi.pid"))).to.equal(false);
+  });
+
+  it("gives the service the young generation that many streams need, unless a size was chosen", async function () {
+    if (process.platform !== "linux") this.skip();
+    const optionsOfService = async () => {
+      const { child } = (await listening()).service;
+      const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      child.kill("SIGTERM");
+      return words.filter((word) => word.includes("semi-space"));
+    };
+    expect(await optionsOfService()).to.deep.equal(["--max-semi-space-size=16", "--min-semi-space-size=8"]);
+    const given = process.env.NODE_OPTIONS;
+    process.env.NODE_OPTIONS = "--max-semi-space-size=4";
+    try {
+      expect(await optionsOfService()).to.deep.equal([]);
+    } finally {
+      if (given === undefined) delete process.env.NODE_OPTIONS;
+      else process.env.NODE_OPTIONS = given;
+    }
   });
 
   it("exits at once on a second signal", async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fromJson, VenturiError } from "../../core/errors/errors.ts";
 import type { Death } from "../../journal/take-over.ts";
 import { newWorkerName } from "../../journal/worker.ts";
+import { nodeOptions } from "../system/node-options.ts";
 import { BlackBox, deathOf, inheritedBox } from "../watchdog/black-box.ts";
 import { Link, type SharedHandle } from "./link.ts";
 import type { ProcessCalls, StartBody, SupervisorCalls } from "./protocol.ts";
@@ -53,7 +54,10 @@ export class Child {
 
   constructor({ number, program, socket, start, answer, reported, share }: ChildDeps) {
     this.number = number;
-    this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket, this.#box.fd] });
+    this.#process = fork(program, {
+      execArgv: nodeOptions(process.execArgv, process.env),
+      stdio: ["inherit", "inherit", "inherit", "ipc", socket, this.#box.fd],
+    });
     this.pid = this.#process.pid ?? 0;
     this.name = newWorkerName(this.pid);
     const ready = Promise.withResolvers<void>();
