@@ -1,5 +1,6 @@
 import { messageOf, wrap } from "../core/errors/errors.ts";
 import type { SignalFeed } from "../core/journal/run-log.ts";
+import { keepOne } from "../core/values/keep-one.ts";
 import { Loop } from "./loop.ts";
 import { watchTime } from "./run/limits.ts";
 import { RunContext, type RunDeps } from "./run/run-context.ts";
@@ -50,6 +51,7 @@ class Watched {
       if (signal.aborted) this.#stop(signal);
       else signal.addEventListener("abort", this.#onAbort, { once: true });
     }
+    keepOne(this);
   }
 
   readonly #onAbort = ({ target }: Event): void => {
