@@ -33,6 +33,7 @@ const slow = [
   "packed",
   "plugins/postgres/contract-pooler",
   "plugins/sqlite/contract-in-memory",
+  "plugins/sqlite/contract-in-thread",
   "plugins/sqlite/contract-own-threads",
   "simulation/sqlite/contract",
   "why/whole",

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { wrap } from "venturi/internal";
 import { Duration, definePlugin, Size, VenturiError } from "venturi/plugin";
 import { z } from "zod";
+import { inThisThread, real } from "./deps.ts";
 import { SqliteJournal } from "./journal.ts";
 
 export default definePlugin({
@@ -34,10 +35,11 @@ export default definePlugin({
   async create({ path, ...options }, context) {
     const file = path === ":memory:" ? path : resolve(context.folder, path);
     if (file !== ":memory:") makeFolder(dirname(file));
-    const journal = new SqliteJournal({ ...options, file }, context.log);
+    const deps = context.shortLived === true ? await inThisThread() : real;
+    const journal = new SqliteJournal({ ...options, file }, context.log, deps);
     try {
       // A read: a file locked by another process right now can be waited for later.
-      await journal.read("", 0, 1);
+      await journal.keyValues.get("", "");
     } catch (thrown) {
       await journal.close();
       // Only the operator sees it, who may have several files.

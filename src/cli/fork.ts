@@ -62,7 +62,7 @@ export function configure(command: Command): void {
     .action(async (run: string, options: Options) => {
       const request = requestOf(options);
       const { config, set } = recordedGlobalsOf(command);
-      const host = await openHost({ configFile: config, set: quietly(set), shadows: false });
+      const host = await openHost({ configFile: config, set: quietly(set), shadows: false, shortLived: true });
       try {
         const forked = await host.runs.fork(run, request);
         const printer = openPrinter({ json: options.json === true, quiet: options.quiet === true });

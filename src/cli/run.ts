@@ -35,7 +35,7 @@ export function configure(command: Command): void {
         throw new VenturiError("cli.run", "invalid_input", `the input is empty: venturi run ${agent} "your question"`);
       }
       const { config, set } = globalsOrBox(command);
-      const host = await openHost({ configFile: config, set: quietly(set), shadows: false });
+      const host = await openHost({ configFile: config, set: quietly(set), shadows: false, shortLived: true });
       try {
         const variables = Object.fromEntries(options.input.map(assignment));
         const hasVariables = Object.keys(variables).length > 0;

@@ -22,7 +22,7 @@ import { Admission } from "./access/admission.ts";
 import { Refusals } from "./access/refusals.ts";
 import { type Binding, type Lifetime, nameOf, needsOf } from "./build/bindings.ts";
 import { Channels } from "./build/channels.ts";
-import { Instances, Resolve, RunsLater } from "./build/instances.ts";
+import { Instances, Resolve, RunsLater, ShortLived } from "./build/instances.ts";
 import { Memories } from "./build/memories.ts";
 import { OpenRun, Pipelines } from "./build/pipelines.ts";
 import { Providers } from "./build/providers.ts";
@@ -48,6 +48,7 @@ export const bindings: readonly Binding[] = [
   { token: Config, lifetime: "singleton" },
   { token: TakeUp, lifetime: "singleton" },
   { token: RunsLater, lifetime: "singleton" },
+  { token: ShortLived, lifetime: "singleton" },
   { token: WorkerName, lifetime: "singleton" },
   { token: OpenRevision, lifetime: "singleton" },
   { token: Resolve, lifetime: "singleton" },
@@ -171,6 +172,7 @@ export interface HostDeps {
   /** Generated when absent. */
   readonly worker?: string | undefined;
   readonly takeUp?: TakeUp;
+  readonly shortLived?: boolean | undefined;
   /** Overrides bindings in every container that has them; replacements are instrumented too. */
   readonly replace?: readonly Provided[];
 }
@@ -215,6 +217,7 @@ export function hostContainer(deps: HostDeps): DependencyContainer {
     [Stalls, stalls],
     [TakeUp, takeUp],
     [RunsLater, runs],
+    [ShortLived, deps.shortLived === true],
     [WorkerName, deps.worker ?? newWorkerName()],
     [Resolve, (token: Token<unknown>) => resolveShared(host, token)],
     [OpenRevision, openRevision],

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Breakers } from "../agent/run/breaker.ts";
 import { ContentStore } from "../agent/run/content.ts";
 import { messageOf } from "../core/errors/errors.ts";
@@ -15,6 +16,7 @@ import { noTelemetry, Telemetry } from "../core/ports/telemetry.ts";
 import type { Provided, Token } from "../core/values/token.ts";
 import { type Death, freeRunsOf } from "../journal/take-over.ts";
 import { WriteWatch } from "../journal/write-watch.ts";
+import { loadClient } from "../provider/http/connections.ts";
 import { Admission } from "./access/admission.ts";
 import { Refusals } from "./access/refusals.ts";
 import { figuresOf, type Opened, startBeside, type Undo } from "./beside.ts";
@@ -61,9 +63,11 @@ export interface OpenOptions {
   readonly clock?: Clock;
   /** Overrides container bindings: `provide(ToolRegistry, mine)`. */
   readonly replace?: readonly Provided[];
+  /** The process ends after one command; default false. */
+  readonly shortLived?: boolean;
   /** Whether shadow runs are started (`models.*.shadow`); default true. */
   readonly shadows?: boolean;
-  /** Runs while the journal opens, which waits for a thread or server. */
+  /** Runs while the journal opens, which waits for a thread or server; by default the HTTP client of the providers is loaded. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
@@ -150,19 +154,21 @@ interface Deps extends Opened {
 /** Opens the journal, the first revision and the runs, in that order. */
 async function openDeps(options: OpenOptions, base: Base, undo: Undo): Promise<Deps> {
   const { config, telemetry } = base;
-  const { worker, takeUp = "any", replace = [] } = options;
+  const { worker, takeUp = "any", shortLived, replace = [] } = options;
   const eventLoop = watchEventLoop(telemetry, base.log);
   undo.push(async () => eventLoop.stop());
   // A test clock does not advance with real time, so stalls cannot be measured.
   const stalls = base.clock === systemClock ? eventLoop : noStalls;
   let started: Runs | undefined;
-  const container = hostContainer({ ...base, runs: () => started ?? notYet(), stalls, takeUp, replace, worker });
+  const later = () => started ?? notYet();
+  const container = hostContainer({ ...base, runs: later, stalls, takeUp, replace, worker, shortLived });
   const [log, clock] = [container.resolve<Log>(Log), container.resolve<Clock>(Clock)];
   const instances = container.resolve(Instances);
   undo.push(() => instances.close());
   const writes = container.resolve(WriteWatch);
   const open = async () => writes.watch(telemetry.journal(await instances.make("journal", config.journal)));
-  const [journal] = await Promise.all([provideJournal(container, open), options.meanwhile?.()]);
+  const opening = provideJournal(container, open);
+  const [journal] = await Promise.all([opening, during(opening, options.meanwhile ?? loadClient)]);
   const revisions = container.resolve(Revisions);
   await revisions.start(config);
   undo.push(() => revisions.close());
@@ -175,6 +181,17 @@ async function openDeps(options: OpenOptions, base: Base, undo: Undo): Promise<D
   const runs = container.resolve<Runs>(Runs);
   started = runs;
   return { ...deps, runs, ...figuresOf(deps, telemetry, undo) };
+}
+
+/** Nothing if there is nothing to wait for. Deferred by a turn: loading blocks the thread, and the journal should be opening by then. */
+async function during(opening: Promise<Journal>, work: () => Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  opening.then(over, over);
+  await setImmediate();
+  if (!isOver) await work();
 }
 
 function hostOf({ loading, config, telemetry }: Base, deps: Deps, close: () => Promise<void>): Host {

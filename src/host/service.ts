@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/ports/channel.ts";
 import { noTelemetry } from "../core/ports/telemetry.ts";
@@ -71,9 +71,7 @@ export async function serverDeps(host: Host, siblings?: Siblings): Promise<Serve
 
 /** The long-running service: a host and the server with its channels. */
 export async function openService({ siblings, socket, ...options }: ServiceOptions): Promise<Service> {
-  // Deferred by a turn: loading blocks the thread, and the journal should be opening by then.
-  const meanwhile = () => setImmediate().then(loadHttp);
-  const host = await openHost({ logLevel: "info", meanwhile, ...options });
+  const host = await openHost({ logLevel: "info", meanwhile: loadHttp, ...options });
   try {
     const { admission, log, telemetry } = host;
     const deps = { ...(await serverDeps(host, siblings)), ...(socket === undefined ? {} : { socket }) };

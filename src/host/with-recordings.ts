@@ -12,7 +12,8 @@ export async function withRecordings<T>(
   use: (recordings: Recordings, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = await loadConfig(options);
-  const container = hostContainer({ config, log: silentLog, clock: systemClock, telemetry: noTelemetry, runs: noRuns });
+  const quiet = { log: silentLog, telemetry: noTelemetry };
+  const container = hostContainer({ ...quiet, config, clock: systemClock, runs: noRuns, shortLived: true });
   const instances = container.resolve(Instances);
   try {
     return await use(new Recordings(await instances.make("journal", config.journal)), config);

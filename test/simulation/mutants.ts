@@ -231,13 +231,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "new RunState()",
   },
   "SQLite does not wait for the disk": {
-    file: "plugins/sqlite/thread.js",
+    file: "plugins/sqlite/serve.js",
     from: "PRAGMA synchronous = FULL",
     to: "PRAGMA synchronous = OFF",
     store: "sqlite",
   },
   "SQLite waits for the disk at checkpoints only": {
-    file: "plugins/sqlite/thread.js",
+    file: "plugins/sqlite/serve.js",
     from: "PRAGMA synchronous = FULL",
     to: "PRAGMA synchronous = NORMAL",
     store: "sqlite",

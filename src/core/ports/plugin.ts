@@ -31,6 +31,8 @@ export interface PluginContext {
   readonly clock: Clock;
   /** Folder of the config file; relative paths in options are relative to it. */
   readonly folder: string;
+  /** The process ends after one command: a thread or a pool that pays off only in a longer life need not start. */
+  readonly shortLived?: boolean;
   /** For tools that start runs. Not available before `create` has returned. */
   readonly runs: () => Runs;
   /**

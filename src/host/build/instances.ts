@@ -24,6 +24,9 @@ export const RunsLater = token<RunsLater>("RunsLater");
 export type Resolve = PluginContext["resolve"];
 export const Resolve = token<Resolve>("Resolve");
 
+/** Whether this process ends after one command. */
+export const ShortLived = token<boolean>("ShortLived");
+
 /** Creates plugin instances in sequence and closes them in reverse order. */
 @injectable()
 export class Instances {
@@ -35,6 +38,7 @@ export class Instances {
   readonly #clock: Clock;
   readonly #runs: RunsLater;
   readonly #resolve: Resolve;
+  readonly #shortLived: boolean;
 
   constructor(
     @inject(Config) config: Config,
@@ -42,12 +46,14 @@ export class Instances {
     @inject(Clock) clock: Clock,
     @inject(RunsLater) runs: RunsLater,
     @inject(Resolve) resolve: Resolve,
+    @inject(ShortLived) shortLived: boolean,
   ) {
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
     this.#runs = runs;
     this.#resolve = resolve;
+    this.#shortLived = shortLived;
   }
 
   /** Rejects with a `plugin_failed` that names the plugin and its key. */
@@ -97,6 +103,7 @@ export class Instances {
       folder,
       log: this.#log,
       clock: this.#clock,
+      shortLived: this.#shortLived,
       runs: () => forPlugins(Runs, this.#runs()),
       resolve: (token) => forPlugins(token, this.#resolve(token)),
       plugin: async (wanted) => {

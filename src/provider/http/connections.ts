@@ -7,6 +7,9 @@ const keepAliveTimeout = 30_000;
 /** The exchange's own timeout fires first and reports it; undici closes the abandoned socket a little later. */
 const grace = 500;
 
+/** Loads what the first request of a provider needs. A failure is reported there. */
+export const loadClient = (): Promise<unknown> => Promise.allSettled([import("undici")]);
+
 /**
  * Connections to a provider through undici, loaded on first use. Its dispatcher passes parsed data on without a stream or
  * promise in between: half the cost per generation of axios over `node:http`.

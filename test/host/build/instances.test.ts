@@ -40,6 +40,7 @@ describe("instances of plugins", () => {
       clock,
       () => expect.fail("no runs here"),
       () => expect.fail("no container here"),
+      true,
     );
   const make = (create: (options: unknown, context: PluginContext) => unknown) =>
     instances().make(
@@ -62,6 +63,7 @@ describe("instances of plugins", () => {
       return tool;
     });
     expect([seen?.name, seen?.folder]).to.deep.equal(["mine", folder.path(".").replace(/\/\.$/, "")]);
+    expect(seen?.shortLived).to.equal(true);
     expect((await seen?.plugin("clock"))?.kind).to.equal("tool");
     expect((await failure(seen?.plugin("nothing") ?? Promise.resolve())).code).to.equal("plugin_failed");
   });
