@@ -41,6 +41,7 @@ const section = [
     [
       row("Venturi as an OpenAI gateway, in memory, telemetry off", "telemetry off"),
       row("… every token durable in SQLite, all telemetry", "SQLite and spans"),
+      row("a pass-through that stores each chunk in SQLite", "one that stores each chunk"),
       row("Portkey, which keeps nothing", "Portkey"),
     ],
   ),
