@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 
 /** The last commit before the journal's format was changed: what a release before that change would have been. */
 export const lastFormat = "08802d5";
@@ -12,7 +12,7 @@ export interface OldVersion {
   remove(): void;
 }
 
-/** Builds Venturi as it was at a commit, with the packages of now. Undefined where the history is not to be had. */
+/** Builds Venturi as it was at a commit, with the packages it had. Undefined where the history is not to be had. */
 export function oldVersion(commit: string): OldVersion | undefined {
   try {
     execFileSync("git", ["cat-file", "-e", `${commit}^{commit}`], { stdio: "ignore" });
@@ -23,11 +23,11 @@ export function oldVersion(commit: string): OldVersion | undefined {
   const archive = execFileSync("git", ["archive", commit], { maxBuffer: 512 * 1024 * 1024 });
   mkdirSync(folder, { recursive: true });
   execFileSync("tar", ["x", "-C", folder], { input: archive });
-  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore" });
   try {
     execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: folder, stdio: "ignore" });
   } catch {
-    // types of packages that are no longer installed; what was emitted runs
+    // What was emitted runs.
   }
   const program = join(folder, "dist/src/cli/bin.js");
   if (!existsSync(program)) throw new Error(`${commit} could not be built in ${folder}`);
