@@ -39,7 +39,7 @@ export default definePlugin({
     const journal = new SqliteJournal({ ...options, file }, context.log, deps);
     try {
       // A read: a file locked by another process right now can be waited for later.
-      await journal.keyValues.get("", "");
+      await journal.read("", 0, 1);
     } catch (thrown) {
       await journal.close();
       // Only the operator sees it, who may have several files.

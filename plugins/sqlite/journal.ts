@@ -48,15 +48,14 @@ import { Blobs } from "./blobs.ts";
 import { type Deps, real } from "./deps.ts";
 import { Grouped } from "./grouped.ts";
 import { keyValues } from "./key-values.ts";
-import { LateReads } from "./late-reads.ts";
 import { listPage } from "./list.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { prune } from "./prune.ts";
 import { toAuditRow, toColumns, toDigestRow, toEnqueueRow, toRestoreRow } from "./rows.ts";
-import { type Asked, ignored } from "./store-thread.ts";
+import type { Asked } from "./store-thread.ts";
 import { totals } from "./sums.ts";
 
-/** The journal in one SQLite file, whose connections live in threads of their own. */
+/** The journal in one SQLite file, whose connection lives in a separate thread. */
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: Asked;
@@ -100,10 +99,11 @@ export class SqliteJournal implements Journal {
         },
       },
     );
+    const silent = { changed() {}, loss() {}, migrated() {}, grown() {} };
     // An in-memory database belongs to its connection.
     const isFile = options.file !== ":memory:";
-    this.#reads = isFile ? new LateReads(connect({ ...options, role: "reads" }, ignored), this.#thread) : this.#thread;
-    this.#walThread = connect({ ...options, role: "wal" }, ignored);
+    this.#reads = isFile ? connect({ ...options, role: "reads" }, silent) : this.#thread;
+    this.#walThread = connect({ ...options, role: "wal" }, silent);
     const flushing = isFile ? flush?.(options.file) : undefined;
     this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads, wal: flushing });
     this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads }, fresh);

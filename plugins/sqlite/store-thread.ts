@@ -19,8 +19,6 @@ export interface ThreadListener {
   grown(): void;
 }
 
-export const ignored: ThreadListener = { changed() {}, loss() {}, migrated() {}, grown() {} };
-
 /** Executes the journal's operations. */
 export interface Asked {
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>>;
