@@ -45,7 +45,7 @@ const section = [
       row("Portkey, which keeps nothing", "Portkey"),
     ],
   ),
-  `\`npm run bench:check -- --record --peers\` measured these, each row with its peers in one call (${recorded.where}), and \`node bench/readme.mjs\` wrote them here.`,
+  `\`npm run bench:check -- --record --peers\` measured these, each figure beside its peers in one call (${recorded.where}), and \`node bench/readme.mjs\` wrote them here.`,
 ].join("\n\n");
 
 const readme = readFileSync(file("../README.md"), "utf8");
