@@ -12,11 +12,19 @@ export interface Finding {
   readonly found: string;
 }
 
-const Answer = z.object({
-  processes: z.array(
-    z.object({ number: z.number(), pid: z.number(), status: z.string(), restarts: z.number(), startedAt: z.number() }),
-  ),
+const State = z.object({
+  number: z.number(),
+  pid: z.number(),
+  status: z.string(),
+  restarts: z.number(),
+  startedAt: z.number(),
 });
+const States = z.object({ processes: z.array(State) });
+/** Of a service that takes runs, and of one that does not. */
+const Answer = z.union([
+  States.transform(({ processes }) => processes),
+  z.object({ error: z.object({ details: States }) }).transform(({ error }) => error.details.processes),
+]);
 
 /** How many processes `start` would launch. */
 export function plannedProcesses(processes: number): Finding[] {
@@ -34,7 +42,7 @@ export async function runningProcesses({
   try {
     const answer = await answerOf({ host: address, port: listen.port, name: hosts?.[0] });
     const { data } = Answer.safeParse(JSON.parse(answer));
-    return data?.processes.map((each) => findingOf(each)) ?? [];
+    return data?.map((each) => findingOf(each)) ?? [];
   } catch {
     return []; // Not Venturi, or a service with a single process.
   }
@@ -56,7 +64,7 @@ async function answerOf({
   return await text(response);
 }
 
-function findingOf(state: z.output<typeof Answer>["processes"][number]): Finding {
+function findingOf(state: z.output<typeof State>): Finding {
   const { number, pid, status, restarts, startedAt } = state;
   const since = new Date(startedAt).toISOString().slice(0, 19);
   const times = restarts === 0 ? "" : `, replaced ${restarts} time${restarts === 1 ? "" : "s"}`;

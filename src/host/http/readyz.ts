@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { OwnStatus } from "../processes/protocol.ts";
+import type { OwnStatus, ProcessState } from "../processes/protocol.ts";
 import type { Siblings } from "../processes/siblings.ts";
 
 const op = "server.ready";
@@ -52,7 +52,7 @@ export function mountReadyz(app: FastifyInstance, deps: ReadyDeps, own: () => Pr
     const { status, reason } = await own();
     const processes = await deps.siblings?.states().catch(() => undefined);
     const isReady = processes?.some((each) => each.status === "ready") ?? status === "ready";
-    if (!isReady) throw reason ?? new VenturiError(op, "unavailable", "no process of the service takes runs now");
+    if (!isReady) throw refusal(reason, processes);
     const eventLoop = deps.eventLoop?.();
     return {
       status: "ready",
@@ -60,4 +60,12 @@ export function mountReadyz(app: FastifyInstance, deps: ReadyDeps, own: () => Pr
       ...(processes === undefined ? {} : { processes }),
     };
   });
+}
+
+function refusal(
+  reason = new VenturiError(op, "unavailable", "no process of the service takes runs now"),
+  processes: readonly ProcessState[] | undefined,
+): VenturiError {
+  if (processes === undefined) return reason;
+  return new VenturiError(op, reason.code, reason.message, { details: { ...reason.details, processes } });
 }

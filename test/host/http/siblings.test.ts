@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { VenturiError } from "../../../src/core/errors/errors.ts";
 import { silentLog } from "../../../src/core/ports/log.ts";
+import { runningProcesses } from "../../../src/host/doctor-processes.ts";
 import { type BoundSocket, bindSocket } from "../../../src/host/processes/bound-socket.ts";
 import type { ProcessState } from "../../../src/host/processes/protocol.ts";
 import type { Siblings } from "../../../src/host/processes/siblings.ts";
@@ -142,10 +143,16 @@ describe("one of several processes", () => {
     own = false;
     expect((await readyz()).status, "another one is").to.equal(200);
     states = [state(1, "not_ready"), state(2, "starting")];
-    expect(await errorOf(await readyz())).to.include({ op: "server.ready", code: "journal_failed" });
+    const details = { processes: states };
+    expect(await errorOf(await readyz())).to.deep.include({ op: "server.ready", code: "journal_failed", details });
+    const told = await runningProcesses({ listen: { host: "127.0.0.1", port: Number(new URL(url).port) } });
+    expect(told.map(({ what, status }) => [what, status])).to.deep.equal([
+      ["process 1", "note"],
+      ["process 2", "note"],
+    ]);
     own = true;
     const none = await readyz();
-    expect([none.status, (await errorOf(none)).code]).to.deep.equal([503, "unavailable"]);
+    expect([none.status, await errorOf(none)][1]).to.deep.include({ code: "unavailable", details });
     answers = false;
     expect(await (await readyz()).json(), "only of itself").to.deep.equal({ status: "ready" });
   });

@@ -43,9 +43,11 @@ export class Started {
     return fetch(`${this.url}${path}`, { ...init, headers: { connection: "close", ...init.headers } });
   }
 
+  /** None while the one that is asked cannot reach the supervisor. */
   async processes(): Promise<ProcessState[]> {
-    const answer = (await (await this.fetch("/readyz")).json()) as { processes: ProcessState[] };
-    return answer.processes;
+    type States = { processes?: ProcessState[] };
+    const answer = (await (await this.fetch("/readyz")).json()) as States & { error?: { details?: States } };
+    return answer.processes ?? answer.error?.details?.processes ?? [];
   }
 
   /** Until every process is as asked. */
