@@ -124,7 +124,7 @@ describe("a service of several processes", function () {
     for (const seqs of await Promise.all(followed)) expect(seqs).to.deep.equal(seqs.map((_, index) => index + 1));
     const resumed = [...service.said.matchAll(/run resumed .*idleMs=(\d+)/g)].map(([, ms]) => Number(ms));
     expect(Math.min(...resumed)).to.be.below(3_000);
-    expect(Math.max(...resumed)).to.be.below(10_000); // the lease, which takes over where nobody is told of the death
+    expect(Math.max(...resumed)).to.be.below(10_000); // The lease: without a notice of the death, runs are taken over when it expires.
     const after = await service.all("ready", 2);
     const replaced = after.find(({ number }) => number === victim.number);
     expect(replaced?.restarts).to.equal(1);
