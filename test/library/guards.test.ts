@@ -108,7 +108,7 @@ describe("guards of an agent", () => {
       size: 3,
     });
     const { events, requests, text } = await played(guarded, [call, ["ok"]]);
-    expect(text).not.to.contain("4111").and.not.to.contain("example.com");
+    expect(text).not.to.contain("411111").and.not.to.contain("example.com");
     expect(JSON.stringify(requests[1]))
       .to.contain("noted [card] and [email] for [email]")
       .and.not.to.contain("example.com");

@@ -5,7 +5,7 @@ import http from "../../../plugins/http/index.ts";
 import type { ToolSource } from "../../../src/plugin.ts";
 import { callTool, testPluginContext } from "../../../src/testing.ts";
 
-const secret = 'k/ey+4711 "quoted"==';
+const secret = 'k/ey+zanzibar "quoted"==';
 
 describe("what a server echoes of an http tool's credentials", () => {
   let server: Server;
@@ -43,16 +43,16 @@ describe("what a server echoes of an http tool's credentials", () => {
       url: { url: `${at}?api_key=${encodeURIComponent(secret)}&page=2` },
       header: { url: at, headers: { "x-api-key": secret } },
     });
-    for (const answer of answers) expect(answer).not.to.contain("4711").and.not.to.contain("quoted");
+    for (const answer of answers) expect(answer).not.to.contain("zanzibar").and.not.to.contain("quoted");
     expect(answers[1]).to.contain("page=2");
   });
 
   it("is masked for each operation, though two have a header of one name", async () => {
     const url = `http://127.0.0.1:${port}/x`;
     const answers = await answersOf({
-      one: { url, headers: { authorization: "Bearer first-key-4711" } },
-      two: { url, headers: { authorization: "Bearer second-key-4712" } },
+      one: { url, headers: { authorization: "Bearer first-zanzibar" } },
+      two: { url, headers: { authorization: "Bearer second-zanzibar" } },
     });
-    expect(answers.join()).not.to.match(/471/);
+    expect(answers.join()).not.to.contain("zanzibar");
   });
 });
