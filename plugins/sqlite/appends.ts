@@ -51,7 +51,7 @@ export class Appends {
     { id, now, ledger }: { readonly id: number; readonly now: number; readonly ledger: Ledger },
   ): { freed: boolean } | undefined {
     if (head > base) {
-      const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
+      const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id, epoch, base);
       if (changes === 0) return undefined;
       this.#ask.run(sql.advance, head, lastInsertRowid, now, id);
       if (asks !== 0) this.#ask.run(sql.ask, asks, id);

@@ -9,9 +9,9 @@ const joined = "runs r CROSS JOIN requests q ON q.run = r.id LEFT JOIN digests d
 
 export const readClock = `SELECT ${now} AS now`;
 
-/** Fence and insert, in one statement. */
+/** Fence and insert, in one statement. Without numbered parameters, which SQLite in Node 24.0 and 22.19 refuses. */
 export const insertRecord = `INSERT INTO records (run, first, last, epoch, previous, body)
-  SELECT id, ?1 + 1, ?2, ?3, tail, ?4 FROM runs WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'`;
+  SELECT id, ? + 1, ?, ?, tail, ? FROM runs WHERE id = ? AND epoch = ? AND head = ? AND state = 'running'`;
 
 /** For a run that was just inserted. */
 export const restoreRecord = `INSERT INTO records (run, first, last, epoch, previous, body)

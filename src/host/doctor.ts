@@ -12,6 +12,7 @@ import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import { hostContainer } from "./container.ts";
 import { asked } from "./doctor-deep.ts";
 import { type Finding, plannedProcesses, runningProcesses } from "./doctor-processes.ts";
+import { tooOld } from "./system/node-version.ts";
 
 const leastDisk = 512 * 1024 * 1024;
 const patience = 3_000;
@@ -38,13 +39,8 @@ export async function* examine(options: LoadOptions & { readonly deep?: boolean 
 }
 
 function node(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const good = major > 22 || (major === 22 && minor >= 15);
-  return {
-    what: "node",
-    status: good ? "good" : "bad",
-    found: `${process.version}${good ? "" : "; 22.15 or later is needed"}`,
-  };
+  const complaint = tooOld(process.versions.node);
+  return { what: "node", status: complaint === undefined ? "good" : "bad", found: complaint ?? process.version };
 }
 
 /** The environment variables that the config takes secrets from. */

@@ -79,10 +79,11 @@ describe("the first run", () => {
   });
 
   it("on a Node that is too old the error says which one is needed", () => {
-    expect(tooOld("20.20.2")).to.match(/^venturi needs Node 22\.15 or newer, and this is 20\.20\.2\./);
-    for (const version of ["22.15.0", "22.16.1", "24.0.0", "100.0.0"])
+    expect(tooOld("20.20.2")).to.match(/^venturi needs Node \^22\.16 or >=24, and this is 20\.20\.2\./);
+    for (const version of ["22.16.0", "22.16.1", "22.100.0", "24.0.0", "100.0.0"])
       expect(tooOld(version), version).to.equal(undefined);
-    for (const version of ["22.14.9", "21.99.0", "9.0.0"]) expect(tooOld(version), version).to.be.a("string");
+    for (const version of ["22.15.1", "23.11.1", "21.99.0", "9.0.0"])
+      expect(tooOld(version), version).to.be.a("string");
   });
 });
 

@@ -6,7 +6,7 @@ import { testFolder } from "./folder.ts";
 
 const library = new URL("../../src/index.js", import.meta.url).href;
 const bin = new URL("../../src/cli/bin.js", import.meta.url).pathname;
-const message = /venturi needs Node \d+\.\d+ or newer, and this is 20\.\d+\.\d+\./;
+const message = /venturi needs Node \^\d+\.\d+ or >=\d+, and this is 20\.\d+\.\d+\./;
 
 /** A Node 20 of the machine, if it has one: only a real one shows what it cannot load. */
 const old = (process.env.PATH ?? "")

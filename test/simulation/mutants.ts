@@ -250,8 +250,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "SQLite takes an append of an older epoch": {
     file: "plugins/sqlite/sql.js",
-    from: "WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'",
-    to: "WHERE id = ?5 AND head = ?1 AND state = 'running'",
+    from: "WHERE id = ? AND epoch = ? AND head = ? AND state = 'running'",
+    to: "WHERE id = ? AND ? > 0 AND head = ? AND state = 'running'",
     store: "sqlite",
   },
   "a budget is asked and not heeded": {

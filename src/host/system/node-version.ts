@@ -1,16 +1,21 @@
 import { readFileSync } from "node:fs";
 
-/** The message for an unsupported Node version; undefined when it is supported. Must itself run on old versions. */
+/** The message for an unsupported Node version, one whose SQLite has no full-text search; undefined when it is supported. Must itself run on old versions. */
 export function tooOld(version: string): string | undefined {
   const { engines } = JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as Package; // Our own file.
-  const needed = engines.node.replace(/^>=/, "");
-  if (compare(version, needed) >= 0) return undefined;
-  return `venturi needs Node ${needed} or newer, and this is ${version}.
+  if (engines.node.split(" || ").some((range) => fits(version, range))) return undefined;
+  return `venturi needs Node ${engines.node.replaceAll("||", "or")}, and this is ${version}.
 In a checkout \`npx venturi\` and \`npm start\` use the Node that \`npm ci\` brings; elsewhere: npm install node@24`;
 }
 
 interface Package {
   readonly engines: { readonly node: string };
+}
+
+/** Of ranges, those that package.json has: `^22.16` and `>=24`. */
+function fits(version: string, range: string): boolean {
+  const needed = range.replace(/^(?:\^|>=)/, "");
+  return compare(version, needed) >= 0 && (range.startsWith(">=") || parseInt(version, 10) === parseInt(needed, 10));
 }
 
 function compare(one: string, other: string): number {
