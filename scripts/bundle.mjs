@@ -1,9 +1,11 @@
-// Bundles the program and the packages it starts with into dist/bundle, from what tsc wrote: a start then reads some fifty files
-// instead of 1,200. src/cli/bundle.ts loads them in place of the modules they are made of.
+// Bundles everything with the packages it needs into dist/bundle, from what tsc wrote, twice: as ES modules for programs that import
+// venturi, and as one script for our own, of which src/cli/program.ts keeps the compiled code. A start reads one file instead of 1,200.
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import "reflect-metadata";
+import tsyringe from "tsyringe";
 
 const target = "dist/bundle";
 /** What each file of the bundle is made of and imports. */
@@ -24,63 +26,111 @@ const entries = [
   "plugins/simulator/server.js",
   "plugins/sqlite/thread.js",
 ];
+/** Large packages that few starts need, and only by `import()`: the script takes them from the modules. */
+const onlyLater = ["axios", "undici", "@modelcontextprotocol/client", "@modelcontextprotocol/client/stdio"];
+const lateName = (name) => `late.${name.replaceAll("/", ".")}`;
+const container = ["tsyringe", "reflect-metadata"];
 // Shared with plugins of others, who decorate classes for our container; dependencies of plugins that are separate packages; or optional.
-const external = ["tsyringe", "reflect-metadata", "pg", "@nats-io/*", "bufferutil", "utf-8-validate"];
+const external = [...container, "pg", "@nats-io/*", "bufferutil", "utf-8-validate"];
 // What CommonJS code expects.
 const banner = `import { createRequire as requireOf } from "node:module";
 const require = requireOf(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
+
+const common = {
+  outdir: target,
+  bundle: true,
+  platform: "node",
+  target: "node22",
+  minifyWhitespace: true,
+  legalComments: "none",
+  external,
+  // The same code, of an older Node.
+  alias: { "readable-stream": "node:stream" },
+  metafile: true,
+  // For stacks in the log; not named in the code, so that Node does not look for them.
+  sourcemap: "external",
+  sourcesContent: false,
+  logLevel: "warning",
+};
 
 export async function bundleProgram() {
   rmSync(target, { recursive: true, force: true });
   const modules = [...entries, ...globSync("plugins/*/index.js", { cwd: "dist" })].map((path) =>
     path.replaceAll("\\", "/"),
   );
+  const late = Object.fromEntries(onlyLater.map((name) => [lateName(name), name]));
   const { metafile } = await build({
-    entryPoints: Object.fromEntries(modules.map((path) => [nameOf(path), `dist/${path}`])),
-    outdir: target,
-    bundle: true,
+    ...common,
+    entryPoints: { ...Object.fromEntries(modules.map((path) => [nameOf(path), `dist/${path}`])), ...late },
     splitting: true,
     format: "esm",
-    platform: "node",
-    target: "node22",
-    minifyWhitespace: true,
-    legalComments: "none",
     banner: { js: banner },
-    external,
-    // The same code, of an older Node.
-    alias: { "readable-stream": "node:stream" },
-    plugins: [ownModules, onDemand, undiciInParts, zodInEnglish, namedImports],
-    metafile: true,
-    // For stacks in the log; not named in the code, so that Node does not look for them.
-    sourcemap: "external",
-    sourcesContent: false,
-    logLevel: "warning",
+    plugins: [ownModules("import.meta.url"), lessAtStart, onDemand, undiciInParts, zodInEnglish, namedImports],
   });
+  const inScript = modules.filter((path) => !path.endsWith("/thread.js") && path !== "src/cli/keeper.js");
+  await bundleScript(inScript);
+  for (const path of inScript) leadIntoScript(nameOf(path), metafile.outputs[`${target}/${nameOf(path)}.js`].exports);
+  leadIntoScript("tsyringe", [...Object.keys(tsyringe), "default"]);
   writeFileSync(join(target, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));
   writeFileSync(contents, JSON.stringify(metafile.outputs));
 }
 
+/** A function of what it needs, which puts a function for each module into `module.exports`. */
+async function bundleScript(modules) {
+  const lines = modules.map((path) => `"${nameOf(path)}.js": () => require("./${path}"),`);
+  lines.push('"tsyringe.js": () => require("tsyringe"),');
+  await build({
+    ...common,
+    external: external.filter((name) => !container.includes(name)),
+    stdin: { contents: `module.exports = {${lines.join("\n")}};`, resolveDir: "dist", sourcefile: "program.cjs" },
+    entryNames: "program-[hash]",
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    banner: { js: "(function (module, require, __filename, __dirname, __url, __import) {" },
+    footer: { js: "})" },
+    plugins: [ownModules("__url"), inLateModules, lessAtStart, onDemand, undiciInParts, zodInEnglish, namedImports],
+  });
+  const [script] = globSync(`${target}/program-*.cjs`);
+  if (/[^\0-\x7f]/.test(readFileSync(script, "utf8")))
+    throw new Error(`${script} is read as ASCII, but has other characters`);
+}
+
 const nameOf = (path) => path.replace(/\.js$/, "").replaceAll("/", ".");
 
-const ownModules = {
+/** Writes a module into which others' imports of it lead, with the same exports. */
+function leadIntoScript(name, exports) {
+  const names = exports.filter((each) => each !== "default");
+  const lines = [
+    `import { fromProgram } from "../src/cli/program.js";`,
+    `const all = fromProgram("${name}.js");`,
+    `export const { ${names.join(", ")} } = all;`,
+    ...(names.length < exports.length ? ["export default all.default ?? all;"] : []),
+  ];
+  writeFileSync(join(target, `program.${name}.js`), `${lines.join("\n")}\n`);
+}
+
+/** `here` is the file of the bundle that the code comes into. */
+const ownModules = (here) => ({
   name: "own-modules",
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]dist[\\/](?:src|plugins)[\\/].*\.js$/ }, ({ path }) => {
       const code = readFileSync(path, "utf8");
       // Chunks lie elsewhere than the modules in them, which find files beside themselves.
-      const place = `new URL("..${pathToFileURL(path).href.slice(pathToFileURL(resolve("dist")).href.length)}", import.meta.url).href`;
+      const place = `new URL("..${pathToFileURL(path).href.slice(pathToFileURL(resolve("dist")).href.length)}", ${here}).href`;
       // Of a decorated class tsc writes the name twice; esbuild would number the second, which is the one that is shown.
       const contents = code
         .replaceAll(/new URL\("\.\/([\w-]+\.js)", import\.meta\.url\)|import\.meta\.url/g, (found, name) => {
           const entry = name && entryOf(path, name);
-          return entry ? found.replace(name, entry) : found.replace("import.meta.url", place);
+          return entry ? `new URL("./${entry}", ${here})` : found.replace("import.meta.url", place);
         })
         .replaceAll(/^let (\w+) = class \1\b/gm, "let $1 = class")
         .replaceAll(/^import (\w+|\{[^}]*\}) from ("node:[\w/]+");$/gm, builtin);
-      return { contents, loader: "js" };
+      if (here !== "__url") return { contents, loader: "js" };
+      // What is imported by its place may be in the script.
+      return { contents: inAscii(contents.replaceAll("import(__rewrite", "__import(__rewrite")), loader: "js" };
     });
   },
-};
+});
 
 /** Threads are started from the bundle too. */
 const entryOf = (path, name) => {
@@ -94,14 +144,32 @@ const entryOf = (path, name) => {
  */
 const builtin = (_, names, name) => `const ${names.replaceAll(" as ", ": ")} = process.getBuiltinModule(${name});`;
 
+/** The script is read as ASCII, and esbuild leaves regular expressions as they are. */
+const inAscii = (code) =>
+  code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const inLateModules = {
+  name: "in-late-modules",
+  setup({ onResolve }) {
+    onResolve({ filter: /^[@a-z]/ }, ({ path, kind, importer }) =>
+      kind === "dynamic-import" && onlyLater.includes(path) && !isConnections(importer)
+        ? { path: `./${lateName(path)}.js`, external: true }
+        : undefined,
+    );
+  },
+};
+
+/** Node adds it to what a CommonJS package exports. */
+const isOwnName = (name) => name !== "module.exports";
+
+const isConnections = (importer) => /[\\/]provider[\\/]http[\\/]connections\.js$/.test(importer);
+
 /** Of undici a provider needs connections: neither fetch, WebSockets, caches and mocks, nor HTTP/2, which is off by default. */
 const undiciInParts = {
   name: "undici-in-parts",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^undici$/ }, ({ importer }) =>
-      /[\\/]provider[\\/]http[\\/]connections\.js$/.test(importer)
-        ? { path: "connections", namespace: "undici" }
-        : undefined,
+      isConnections(importer) ? { path: "connections", namespace: "undici" } : undefined,
     );
     onLoad({ filter: /^/, namespace: "undici" }, () => ({
       contents: `export { default as Agent } from "undici/lib/dispatcher/agent.js";
@@ -169,13 +237,42 @@ const namedImports = {
   name: "named-imports",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) => {
-      const isOurs = kind !== "dynamic-import" || path.startsWith("node:") || path.startsWith("venturi/");
+      const isImported = kind === "dynamic-import" || (kind === "entry-point" && onlyLater.includes(path));
+      const isOurs = !isImported || path.startsWith("node:") || path.startsWith("venturi/");
       return isOurs || isExternal(path) ? undefined : { path, namespace: "named" };
     });
     onLoad({ filter: /^/, namespace: "named" }, async ({ path }) => {
-      const names = Object.keys(await import(path)).filter((name) => name !== "module.exports");
+      const names = Object.keys(await import(path)).filter(isOwnName);
       return { contents: `export { ${names.join(", ")} } from "${path}";`, resolveDir: "." };
     });
+  },
+};
+
+/** What packages would do at every start that we do not use: load HTTP/2 and TLS, and make a function of code for each part of a path. */
+const lessAtStart = {
+  name: "less-at-start",
+  setup({ onLoad }) {
+    const change = (filter, ...changes) =>
+      onLoad({ filter }, ({ path }) => {
+        let code = readFileSync(path, "utf8");
+        for (const [from, to] of changes) {
+          if (code.search(from) < 0) throw new Error(`${path} has no ${from} any more`);
+          code = code.replace(from, to);
+        }
+        return { contents: code, loader: "js" };
+      });
+    const late = (name) => [
+      [new RegExp(`^const ${name} = (require\\('(?:node:)?${name}'\\));?$`, "m"), ""],
+      [new RegExp(`(?<= )${name}\\.(?=create|request)`, "g"), `require("${name}").`],
+    ];
+    change(/[\\/]fastify[\\/]lib[\\/]server\.js$/, ...late("https"), ...late("http2"));
+    change(/[\\/]cel-js[\\/]lib[\\/]functions\.js$/, [/(?<=ns\|us\|)µ(?=s\|)/, "\\u00b5"]);
+    change(/[\\/]ws[\\/]lib[\\/]websocket\.js$/, ...late("https"));
+    change(
+      /[\\/]find-my-way[\\/]lib[\\/]node\.js$/,
+      [/(?<=^const LONG_PREFIX_MIN_LENGTH = )16$/m, "2"],
+      [/path\.indexOf\(prefix, i\) === i/, "path.startsWith(prefix, i)"],
+    );
   },
 };
 

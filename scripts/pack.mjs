@@ -3,7 +3,7 @@
 // The published venturi has the bundle in place of the modules and packages that it is made of. At the paths of entry points there
 // are modules of one line that lead into the bundle; what is not bundled (the client, threads) is copied with what it imports.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import { build } from "esbuild";
@@ -15,6 +15,7 @@ const own = JSON.parse(readFileSync("package.json", "utf8"));
 const roots = [
   "dist/src/cli/bin.js",
   "dist/src/cli/member.js",
+  "dist/src/cli/program.js",
   "dist/src/host/watchdog/thread.js",
   "dist/plugins/module/thread.js",
   "dist/plugins/recall-sqlite/thread.js",
@@ -47,7 +48,9 @@ export function packAll(folders, destination) {
 
 function makeRuntime(folder) {
   const copies = new Copies(folder);
-  for (const root of roots) copies.code(root);
+  for (const root of [...roots, ...globSync("dist/bundle/late.*.js")]) copies.code(root);
+  // With its source map: the watchdog tells in its terms where a process was blocked.
+  for (const file of globSync("dist/bundle/program{.,-}*")) copies.asset(file);
   for (const name of boxed()) copies.code(`dist/plugins/${name}/index.js`);
   for (const entry of Object.values(own.exports)) {
     copies.code(posix.normalize(entry.default ?? entry));
@@ -127,8 +130,6 @@ class Copies {
     if (existsSync(bundled)) return this.#lead(file, bundled);
     const text = readFileSync(file, "utf8");
     this.#write(file, text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"));
-    // Of the bundle alone: the watchdog tells in its terms where a process was blocked.
-    if (file.startsWith("dist/bundle/") && existsSync(`${file}.map`)) this.asset(`${file}.map`);
     for (const imported of this.#importsOf(file, text)) this.code(imported);
   }
 

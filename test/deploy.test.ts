@@ -26,17 +26,28 @@ const compose = parse(readFileSync("compose.yaml", "utf8"), { merge: true }) as 
 const sandboxed = parse(readFileSync("deploy/compose.sandbox.yaml", "utf8")) as typeof compose;
 const dockerfile = readFileSync("Dockerfile", "utf8").replace(/\\\n/g, " ").split("\n");
 
-/** `COPY source… target` of the stage that runs, without what comes from the stage that builds. */
+/** `COPY source… target` of the service, without what comes from the stage that builds. */
 const copied = dockerfile
-  .slice(dockerfile.findLastIndex((line) => line.startsWith("FROM ")))
+  .slice(dockerfile.findIndex((line) => line.endsWith(" AS service")))
   .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
   .map((line) => line.split(/\s+/).slice(1));
 
 describe("the image", () => {
   it("is built from images that are named by version and digest", () => {
-    const images = dockerfile.filter((line) => line.startsWith("FROM ")).map((line) => line.split(/\s+/)[1]);
+    const stages = dockerfile.filter((line) => line.startsWith("FROM ")).map((line) => line.split(/\s+/).slice(1));
+    const named = stages.map(([, , name]) => name);
+    const images = stages.flatMap(([image = ""]) => (named.includes(image) ? [] : [image]));
     expect(images).to.have.length(2);
     for (const image of images) expect(image).to.match(pinned);
+  });
+
+  it("has the compiled code of the command that it starts with", () => {
+    const text = dockerfile.join("\n");
+    const [, entry = "", command = ""] = /^ENTRYPOINT (\[.*\])\nCMD (\[.*\])$/m.exec(text) ?? [];
+    expect(text).to.include([...JSON.parse(entry), ...JSON.parse(command)].join(" "));
+    expect(text.split("FROM service").at(-1)).to.match(
+      /^ENV NODE_COMPILE_CACHE=(\S+)\nCOPY --from=started \S+ \1\s*$/m,
+    );
   });
 
   it("copies files that are there and that .dockerignore lets through", () => {

@@ -144,7 +144,7 @@ export default definePlugin({ name: "where", kind: "tool", options: z.strictObje
     });
     afterEach(() => rmSync(stamp(), { force: true }));
 
-    it("share one core", () => expect(where()).to.equal("dist/bundle/src.doors.plugin.js"));
+    it("share one core", () => expect(where()).to.equal("dist/bundle/program.src.doors.plugin.js"));
 
     it("which names the licenses of what is in it", () => {
       const text = readFileSync(join(home, "node_modules/venturi/dist/bundle/LICENSES.txt"), "utf8");

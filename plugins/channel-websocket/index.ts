@@ -1,6 +1,5 @@
 import { type Channel, definePlugin, VenturiError } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
-import { Connection } from "./connection.ts";
 import { Options } from "./options.ts";
 
 export default definePlugin({
@@ -9,7 +8,8 @@ export default definePlugin({
   description: "Several runs on one socket, resumable, as deltas or as whole sentences",
   options: Options,
   create: (options: Options): Channel<FastifyInstance> => ({
-    mount(host) {
+    async mount(host) {
+      const { Connection } = await import("./connection.ts");
       const schema = { summary: "Runs over a WebSocket", tags: ["websocket"] };
       host.server.route({
         method: "GET",

@@ -3,7 +3,6 @@ import module from "node:module";
 
 const dist = new URL("../../", import.meta.url);
 const bundle = new URL("bundle/", dist);
-
 /**
  * From now on loads modules from dist/bundle if they were bundled, also for plugins that import `venturi/plugin`. Not when something is
  * preloaded, debugged or measured: instrumentations patch packages by name, and debuggers and coverage need the sources.
@@ -16,9 +15,13 @@ export function useBundle(): void {
       const isChunk = specifier.startsWith("./") && context.parentURL?.startsWith(bundle.href) === true;
       if (isChunk) return { url: bundle.href + specifier.slice(2), format: "module", shortCircuit: true };
       const found = next(specifier, context);
-      if (!found.url.startsWith(dist.href)) return found;
-      const name = found.url.slice(dist.href.length).replaceAll("/", ".");
-      return bundled.has(name) ? { ...found, url: new URL(name, bundle).href } : found;
+      const name = found.url.startsWith(dist.href) ? found.url.slice(dist.href.length).replaceAll("/", ".") : "";
+      // The program's modules are in one script, into which those in files of their own lead; the same tsyringe is in it.
+      const file = [`program.${name}`, name].find((each) => bundled.has(each));
+      if (file !== undefined) return { ...found, url: bundle.href + file };
+      const isOurs =
+        specifier === "tsyringe" && found.url === next(specifier, { ...context, parentURL: bundle.href }).url;
+      return isOurs ? { ...found, url: `${bundle.href}program.tsyringe.js`, format: "module" } : found;
     },
   });
 }

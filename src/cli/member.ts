@@ -3,4 +3,5 @@ import { useBundle } from "./bundle.ts";
 
 module.enableCompileCache();
 useBundle();
-await import("./serve-member.ts");
+const { serve } = await import("./serve-member.ts");
+await serve();

@@ -8,7 +8,7 @@ import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 
 /** One process of a multi-process service: serves until its supervisor says otherwise or is gone. */
-async function serve(): Promise<void> {
+export async function serve(): Promise<void> {
   const ending = Promise.withResolvers<"release" | undefined>();
   // A terminal sends these to the supervisor as well, which decides.
   for (const signal of ["SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(signal, () => {});
@@ -37,5 +37,3 @@ async function serve(): Promise<void> {
   await service.drain(afterDrain);
   process.exit();
 }
-
-await serve();

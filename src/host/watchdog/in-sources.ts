@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
+import { SourceMap } from "./source-map.ts";
 
 /** Matches address, query, line, column and closing parenthesis. */
 const place = /^(file:[^?()]{1,1000})(\?[^():]{0,1000})?:(\d{1,9}):(\d{1,9})(\)?)$/;
@@ -13,10 +13,9 @@ export function inSources(frame: string): string {
   if (url === undefined) return frame;
   const before = frame.slice(0, start);
   if (query !== "") return `${before}${url}:${line}:${column}${after}`; // A module that was loaded again.
-  const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1);
-  if (entry === undefined || !("originalSource" in entry)) return frame;
-  const source = entry.originalSource.replaceAll("../", "");
-  return `${before}${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}${after}`;
+  const found = mapOf(url)?.find(Number(line) - 1, Number(column) - 1);
+  if (found === undefined) return frame;
+  return `${before}${found.source.replaceAll("../", "")}:${found.line + 1}:${found.column + 1}${after}`;
 }
 
 function mapOf(url: string): SourceMap | undefined {
