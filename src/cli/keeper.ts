@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { nodeOptions } from "../host/system/node-options.ts";
@@ -85,9 +84,7 @@ class Keeper {
 
   #spawn(before: Kept["before"]): void {
     const box = new BlackBox();
-    const worker = `${process.pid}-${randomUUID()}`;
     const kept: Kept = {
-      worker,
       box: inheritedBox,
       ...(this.#socket === undefined ? {} : { socket: { fd: inheritedSocket, url: this.#socket.url } }),
       ...(before === undefined ? {} : { before, restarts: ++this.#restarts }),
@@ -100,12 +97,14 @@ class Keeper {
     });
     this.#child = child;
     let readyAt: number | undefined;
+    let worker = "";
     let watching: NodeJS.Timeout | undefined;
     child.on("error", () => {}); // A message to a dead process; `exit` follows.
     child.on("message", ({ listening }: KeptSays, handle) => {
       this.#seenAt = performance.now();
       if (listening === undefined) return;
       readyAt = performance.now();
+      worker = listening.worker;
       this.#wedged = listening.wedged;
       this.#textLog = listening.textLog;
       const socket = handle as unknown as { fd: number; close(): void } | undefined; // As the service sent it.

@@ -4,7 +4,6 @@ import type { Refused } from "../host/watchdog/strikes.ts";
 
 /** Passed to a kept service when it starts. */
 export interface Kept {
-  readonly worker: string;
   /** File descriptor of its black box. */
   readonly box: number;
   /** The listening socket, from the second start on. */
@@ -19,7 +18,13 @@ export interface Kept {
 
 /** Messages from the service to its keeper. */
 export interface KeptSays {
-  readonly listening?: { readonly url: string; readonly wedged: number; readonly textLog: boolean };
+  readonly listening?: {
+    readonly url: string;
+    /** Its worker's name. */
+    readonly worker: string;
+    readonly wedged: number;
+    readonly textLog: boolean;
+  };
   readonly alive?: true;
 }
 

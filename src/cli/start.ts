@@ -9,6 +9,7 @@ import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.
 import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
 import { refuse } from "../host/watchdog/strikes.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
+import { newWorkerName } from "../journal/worker.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 import { example, type Globals, globalsOf } from "./globals.ts";
 import {
@@ -56,13 +57,14 @@ interface Given {
 async function startAlone({ config: configFile, set }: Globals, { config, quiet }: Given): Promise<void> {
   const kept = ownKept();
   if (kept !== undefined) beKept();
-  const { worker, socket, before, refused = [] } = kept ?? {};
+  const { socket, before, refused = [] } = kept ?? {};
+  const worker = newWorkerName();
   refuse(refused);
   const service = await openService({
     configFile,
     set,
     config,
-    ...(worker === undefined ? {} : { worker }),
+    worker,
     ...(socket === undefined ? {} : { socket }),
     ...(before === undefined ? {} : { before }),
   });
@@ -80,7 +82,7 @@ async function startAlone({ config: configFile, set }: Globals, { config, quiet 
     process.stderr,
     quiet || before !== undefined || !isTextLog(host.config.telemetry.logs) ? "" : nextSteps(host, url),
   );
-  if (kept !== undefined) watchKept(service, kept);
+  if (kept !== undefined) watchKept(service, { worker, box: kept.box });
   await stopped;
   await notifySystemd("STOPPING=1");
   try {
@@ -109,13 +111,16 @@ function beKept(): void {
   process.on("message", ({ ask }: KeeperSays) => ask === "alive" && tellKeeper({ alive: true }));
 }
 
-function watchKept({ host, url, handle }: Service, { box }: Kept): void {
+function watchKept(
+  { host, url, handle }: Service,
+  { worker, box }: Pick<Kept, "box"> & { readonly worker: string },
+): void {
   const { wedged } = host.config.server;
   const textLog = isTextLog(host.config.telemetry.logs);
   markWith(markIn(box));
   host.memory.noteTo((holder) => writeHolder(box, holder));
   startWatchdog({ wedged, box, textLog, log: host.log });
-  tellKeeper({ listening: { url, wedged, textLog } }, handle);
+  tellKeeper({ listening: { url, worker, wedged, textLog } }, handle);
 }
 
 async function reload({ host }: Service): Promise<void> {

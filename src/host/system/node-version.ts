@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
 /** The message for an unsupported Node version, one whose SQLite has no full-text search; undefined when it is supported. Must itself run on old versions. */
 export function tooOld(version: string): string | undefined {
-  const { engines } = JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as Package; // Our own file.
+  const { engines } = createRequire(import.meta.url)("../../../../package.json") as Package; // Our own file.
   if (engines.node.split(" || ").some((range) => fits(version, range))) return undefined;
   return `venturi needs Node ${engines.node.replaceAll("||", "or")}, and this is ${version}.
 In a checkout \`npx venturi\` and \`npm start\` use the Node that \`npm ci\` brings; elsewhere: npm install node@24`;

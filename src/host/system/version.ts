@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
 export function ownVersion(): string {
-  const path = new URL("../../../../package.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string }; // Our own file.
+  const { version } = createRequire(import.meta.url)("../../../../package.json") as { version: string }; // Our own file.
   return version;
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Holder } from "../../core/ports/held.ts";
@@ -39,9 +38,14 @@ export class BlackBox {
   readonly fd: number;
 
   constructor() {
-    const path = join(tmpdir(), `venturi-${process.pid}-${randomUUID()}`);
-    this.fd = openSync(path, "wx+", 0o600);
-    unlinkSync(path);
+    const folder = mkdtempSync(join(tmpdir(), "venturi-"));
+    const path = join(folder, "box");
+    try {
+      this.fd = openSync(path, "wx+", 0o600);
+      unlinkSync(path);
+    } finally {
+      rmdirSync(folder);
+    }
   }
 
   read(): LastRecord {
