@@ -11,6 +11,9 @@ import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
 import { notUtf8, replacement } from "./frames/not-utf8.ts";
 
+/** For the frames of a read, while nobody decodes one: see lines.ts for why it is no field. */
+let spare: Frame[] | undefined;
+
 /**
  * Bytes in, deltas out: framing and decoding of one generation, measured only with an observer. Failures come out as an `error`
  * delta, after everything decoded before them.
@@ -20,7 +23,6 @@ export class Pipeline {
   #frames: Frames;
   readonly #decoder: Decoder;
   readonly #observer: StreamObserver | undefined;
-  readonly #batch: Frame[] = [];
   #reportedQuirks = emptyMap<string, number>();
   #chunk = 0;
   /** End of the previous chunk: one clock read per chunk, and no unattributed time between chunks. */
@@ -70,24 +72,28 @@ export class Pipeline {
 
   /** Frames what was read, or the rest at the end of input, and decodes the frames. */
   #step(out: Delta[], read: Uint8Array | undefined): void {
+    const batch = spare ?? [];
+    spare = undefined;
     try {
       try {
-        if (read === undefined) this.#frames.end(this.#batch);
-        else this.#frames.push(read, this.#batch);
+        if (read === undefined) this.#frames.end(batch);
+        else this.#frames.push(read, batch);
         if (this.#frames.successor !== undefined) this.#frames = this.#frames.successor;
       } finally {
         // An oversized event must not discard the ones before it.
-        this.#decode(out);
+        this.#decode(batch, out);
       }
     } catch (thrown) {
       if (!this.finished) out.push({ type: "error", error: wrap(this.#op, thrown, "stream_error") });
       this.finished = true;
     }
+    // Setting the length to 0 would drop the backing store, and the next token would allocate one for seventeen.
+    while (batch.pop() !== undefined);
+    spare = batch;
     if (this.#observer !== undefined && this.#decoder.quirks.size > 0) this.#reportQuirks(this.#observer);
   }
 
-  #decode(out: Delta[]): void {
-    const batch = this.#batch;
+  #decode(batch: readonly Frame[], out: Delta[]): void {
     const observer = this.#observer;
     if (observer !== undefined) this.#time = performance.now();
     for (let i = 0; i < batch.length && !this.finished; i++) {
@@ -117,8 +123,6 @@ export class Pipeline {
       const bytes = this.#ascii ? frame.data.length : Buffer.byteLength(frame.data);
       observer.chunk(main.kind, bytes, start, this.#time);
     }
-    // Setting the length to 0 would drop the backing store, and the next token would allocate one for seventeen.
-    while (batch.pop() !== undefined);
   }
 
   #reportQuirks(observer: StreamObserver): void {

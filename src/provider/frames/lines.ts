@@ -7,6 +7,13 @@ const LF = 10;
 const CR = 13;
 
 /**
+ * The complete lines of the read that is being framed, and how much of them was consumed: all of them, before `push` returns. Not fields of
+ * each stream: for every new object that an old one points to, V8 keeps a list for the next collection.
+ */
+let text = "";
+let position = 0;
+
+/**
  * Bytes in, complete lines in between, frames out. A line ends with LF, CRLF or a lone CR, even if CR and LF arrive in different reads. Only
  * complete lines are decoded, so a read may end inside a character, and each read is decoded in one call. Each byte is visited
  * a constant number of times, however the input is split.
@@ -15,8 +22,6 @@ abstract class LineFrames implements Frames {
   protected readonly limit: number;
   #replaced = false;
   readonly #held: HeldBytes;
-  #text = "";
-  #position = 0;
   #first = true;
   #afterCr = false;
 
@@ -55,9 +60,9 @@ abstract class LineFrames implements Frames {
     if (start <= last) {
       // Sockets already deliver Buffers; another view would cost as much as decoding a token.
       const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
-      const text = bytes.toString("utf8", start, last + 1);
-      if (text.includes(replacement)) this.#replaced ||= isReplaced(text, bytes.subarray(start, last + 1));
-      this.#take(text);
+      const lines = bytes.toString("utf8", start, last + 1);
+      if (lines.includes(replacement)) this.#replaced ||= isReplaced(lines, bytes.subarray(start, last + 1));
+      this.#take(lines);
     }
     this.drain(out);
     if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));
@@ -65,45 +70,40 @@ abstract class LineFrames implements Frames {
 
   /** End of input: the rest counts as a line. */
   end(out: Frame[]): void {
-    const text = this.#held.take(new Uint8Array(0));
-    if (text !== "") this.#take(`${text}\n`);
+    const rest = this.#held.take(new Uint8Array(0));
+    this.#take(rest === "" ? "" : `${rest}\n`);
     this.drain(out);
   }
 
   /** The next complete line without its terminator; undefined when there is none. */
   protected next(): string | undefined {
-    const text = this.#text;
-    const position = this.#position;
-    if (position >= text.length) {
-      // Drop the consumed text: until the next read every garbage collection would copy it.
-      this.#text = "";
-      this.#position = 0;
+    const start = position;
+    if (start >= text.length) {
+      text = ""; // Until the next read every garbage collection would copy it.
+      position = 0;
       return undefined;
     }
-    const end = text.indexOf("\n", position);
-    this.#position = end + 1;
-    return text.slice(position, end);
+    const end = text.indexOf("\n", start);
+    position = end + 1;
+    return text.slice(start, end);
   }
 
   /** The rest of the next line if it starts with `prefix` and an empty line follows; consumes both lines. */
   protected takeSingleLineEvent(prefix: string): string | undefined {
-    const text = this.#text;
-    const from = this.#position + prefix.length;
-    if (text.slice(this.#position, from) !== prefix) return undefined;
+    const from = position + prefix.length;
+    if (text.slice(position, from) !== prefix) return undefined;
     const end = text.indexOf("\n", from);
     if (text.charCodeAt(end + 1) !== LF) return undefined;
-    this.#position = end + 2;
+    position = end + 2;
     return text.slice(from, end);
   }
 
-  #take(text: string): void {
-    let whole = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-    if (this.#first) {
-      this.#first = false;
-      if (whole.charCodeAt(0) === 0xfeff) whole = whole.slice(1);
-    }
-    this.#text = this.#position < this.#text.length ? this.#text.slice(this.#position) + whole : whole;
-    this.#position = 0;
+  #take(lines: string): void {
+    text = lines.includes("\r") ? lines.replace(/\r\n?/g, "\n") : lines;
+    position = 0;
+    if (!this.#first || text === "") return;
+    this.#first = false;
+    if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
   }
 }
 

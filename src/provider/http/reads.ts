@@ -166,9 +166,14 @@ export class ReadBuffer {
 /** Every socket reads into this buffer, and the parser gets views of it. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** A socket and its latest read, until the parser takes it. */
+/**
+ * The socket whose read is being handed over, and the read until the parser takes it. Not a field of each socket: for every new object that
+ * an old one points to, V8 keeps a list for the next collection.
+ */
+let reading: Socket | undefined;
+let justRead: Buffer | undefined;
+
 interface DirectSocket extends Socket {
-  justRead: Buffer | undefined;
   parserKey: symbol | undefined;
   [key: symbol]: unknown;
 }
@@ -191,13 +196,14 @@ export const directReads: OnReadOpts = {
     const read = shared.subarray(0, bytes);
     if (socket.readableLength > 0) return socket.push(Buffer.from(read));
     const { parserKey } = socket;
-    socket.justRead = parserKey === undefined ? Buffer.from(read) : read;
+    reading = socket;
+    justRead = parserKey === undefined ? Buffer.from(read) : read;
     socket.emit("readable");
+    const rest = justRead;
+    justRead = undefined;
     const parser = parserKey === undefined ? null : (socket[parserKey] as Parser | null);
     if (parser !== null && parser.headers.length > 0) parser.headers = parser.headers.map((line) => Buffer.from(line));
-    if (socket.justRead === undefined) return true;
-    socket.justRead = undefined;
-    return socket.push(Buffer.from(read));
+    return rest === undefined || socket.push(Buffer.from(rest));
   },
 };
 
@@ -205,13 +211,13 @@ function begin(socket: DirectSocket): void {
   const parserKey = Object.getOwnPropertySymbols(socket).find(
     (key) => key.description === "parser" && Array.isArray((socket[key] as Parser | null)?.headers),
   );
-  Object.assign(socket, { read: readDirectly, unshift: unshiftCopy, justRead: undefined, parserKey });
+  Object.assign(socket, { read: readDirectly, unshift: unshiftCopy, parserKey });
 }
 
 function readDirectly(this: DirectSocket, size?: number): unknown {
-  const read = this.justRead;
-  if (read === undefined) return Readable.prototype.read.call(this, size);
-  this.justRead = undefined;
+  const read = justRead;
+  if (read === undefined || reading !== this) return Readable.prototype.read.call(this, size);
+  justRead = undefined;
   return read;
 }
 

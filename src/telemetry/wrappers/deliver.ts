@@ -46,7 +46,8 @@ export class Delivery extends PolledStream<Batch> {
   #events = 0;
   #bytes = 0;
   #stalled = 0;
-  #last: RunEvent | undefined;
+  /** Its reader has had the terminal event. */
+  #isEnded = false;
   #over = false;
 
   constructor(
@@ -74,7 +75,6 @@ export class Delivery extends PolledStream<Batch> {
       else if (step !== undefined) {
         this.#span ??= this.#begin(step.value);
         this.#given = step.value;
-        this.#last = step.value.at(-1);
         this.#givenAt = performance.now();
       }
       return step;
@@ -90,7 +90,8 @@ export class Delivery extends PolledStream<Batch> {
 
   async return(): Promise<IteratorResult<Batch, undefined>> {
     // Leaving after the terminal event is not an abort.
-    this.end(this.#last !== undefined && isTerminal(this.#last) ? good : cancelled);
+    this.#taken();
+    this.end(this.#isEnded ? good : cancelled);
     await this.#inner?.return();
     return { done: true, value: undefined };
   }
@@ -125,7 +126,10 @@ export class Delivery extends PolledStream<Batch> {
     if (this.#given === undefined) return;
     this.#events += this.#given.length;
     this.#stalled += performance.now() - this.#givenAt;
-    for (const event of this.#given) this.#bytes += encodedSize(event);
+    for (const event of this.#given) {
+      this.#bytes += encodedSize(event);
+      this.#isEnded ||= isTerminal(event);
+    }
     this.#given = undefined;
   }
 
