@@ -9,7 +9,6 @@ import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.
 import { markIn, writeHolder } from "../host/watchdog/black-box.ts";
 import { refuse } from "../host/watchdog/strikes.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
-import { newWorkerName } from "../journal/worker.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 import { example, type Globals, globalsOf } from "./globals.ts";
 import {
@@ -58,13 +57,11 @@ async function startAlone({ config: configFile, set }: Globals, { config, quiet 
   const kept = ownKept();
   if (kept !== undefined) beKept();
   const { socket, before, refused = [] } = kept ?? {};
-  const worker = newWorkerName();
   refuse(refused);
   const service = await openService({
     configFile,
     set,
     config,
-    worker,
     ...(socket === undefined ? {} : { socket }),
     ...(before === undefined ? {} : { before }),
   });
@@ -82,7 +79,7 @@ async function startAlone({ config: configFile, set }: Globals, { config, quiet 
     process.stderr,
     quiet || before !== undefined || !isTextLog(host.config.telemetry.logs) ? "" : nextSteps(host, url),
   );
-  if (kept !== undefined) watchKept(service, { worker, box: kept.box });
+  if (kept !== undefined) watchKept(service, kept);
   await stopped;
   await notifySystemd("STOPPING=1");
   try {
@@ -111,16 +108,13 @@ function beKept(): void {
   process.on("message", ({ ask }: KeeperSays) => ask === "alive" && tellKeeper({ alive: true }));
 }
 
-function watchKept(
-  { host, url, handle }: Service,
-  { worker, box }: Pick<Kept, "box"> & { readonly worker: string },
-): void {
+function watchKept({ host, url, handle }: Service, { box }: Kept): void {
   const { wedged } = host.config.server;
   const textLog = isTextLog(host.config.telemetry.logs);
   markWith(markIn(box));
   host.memory.noteTo((holder) => writeHolder(box, holder));
   startWatchdog({ wedged, box, textLog, log: host.log });
-  tellKeeper({ listening: { url, worker, wedged, textLog } }, handle);
+  tellKeeper({ listening: { url, worker: host.worker, wedged, textLog } }, handle);
 }
 
 async function reload({ host }: Service): Promise<void> {

@@ -77,6 +77,8 @@ export interface Host {
   readonly config: Config;
   readonly journal: Journal;
   readonly runs: Runs;
+  /** The name of this process's worker in the journal. */
+  readonly worker: string;
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly clock: Clock;
@@ -204,13 +206,13 @@ function hostOf({ loading, config, telemetry }: Base, deps: Deps, close: () => P
       backlog.start();
       const breakers = container.resolve(Breakers);
       const followers = () => opened.followers;
-      const worker = container.resolve<string>(WorkerName);
       const runsOnOld = () => revisions.heldByOld;
-      return inspection({ host, breakers, series, followers, runsOnOld, startedAt, worker, siblings });
+      return inspection({ host, breakers, series, followers, runsOnOld, startedAt, siblings });
     },
     config,
     journal,
     runs,
+    worker: container.resolve<string>(WorkerName),
     telemetry,
     log,
     clock,

@@ -23,6 +23,7 @@ export interface InspectionDeps {
     readonly journal: Journal;
     readonly writes: Pick<WriteWatch, "failing">;
     readonly backlog: Backlog;
+    readonly worker: string;
     readonly clock: Clock;
     revision(): ConfigRevision;
     eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
@@ -34,8 +35,6 @@ export interface InspectionDeps {
   /** Number of runs on replaced revisions. */
   readonly runsOnOld: () => number;
   readonly startedAt: number;
-  /** Name of this process's worker in the journal. */
-  readonly worker: string;
   readonly siblings: Pick<Siblings, "states"> | undefined;
 }
 
@@ -130,7 +129,7 @@ async function processesOf({ host, siblings, startedAt }: InspectionDeps): Promi
   return states?.map((state) => ({ ...state })) ?? [own];
 }
 
-async function replicasOf({ host, worker }: InspectionDeps): Promise<ServiceView["replicas"]> {
+async function replicasOf({ host }: InspectionDeps): Promise<ServiceView["replicas"]> {
   const rows = await host.journal.workers?.().catch(() => undefined);
   if (rows === undefined) return { known: false, workers: [] };
   const workers = rows.map(({ worker: name, silentMs, runs }) => {
@@ -139,7 +138,7 @@ async function replicasOf({ host, worker }: InspectionDeps): Promise<ServiceView
     return {
       ...known,
       ...(pid === undefined ? {} : { pid: Number(pid) }),
-      own: name === worker,
+      own: name === host.worker,
       alive: silentMs <= host.journal.lease,
     };
   });

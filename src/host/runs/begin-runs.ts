@@ -15,6 +15,7 @@ import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import { valueSize } from "../../core/values/value-size.ts";
 import { heldRun } from "../../journal/history.ts";
 import { isOfAgents, noSession } from "../../journal/session-agents.ts";
+import { StartTurns } from "../../journal/start-turns.ts";
 import type { Config } from "../config/load.ts";
 import type { Revisions } from "../revisions/revisions.ts";
 import type { AgentFrames } from "./agent-frames.ts";
@@ -41,10 +42,12 @@ interface BeginDeps {
 /** Starts runs: requested ones, and forks. */
 export class BeginRuns {
   readonly #deps: BeginDeps;
+  readonly #turns: StartTurns;
   #draining = false;
 
   constructor(deps: BeginDeps) {
     this.#deps = deps;
+    this.#turns = new StartTurns(deps.clock);
   }
 
   /** Refuses new runs from now on. */
@@ -53,13 +56,17 @@ export class BeginRuns {
   }
 
   async start(request: RunRequest, options: StartOptions = {}): ReturnType<Runs["start"]> {
+    // Of a burst the run's time includes the wait for its turn.
+    const at = this.#deps.clock.now() - (options.waitedMs ?? 0);
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
     this.#mustAccept("run.start");
     const { agent, input: asked, context } = this.#check(request, options);
     const { value: input, verdicts } = screenInput(agent.guards, asked);
     if (options.compat === "strict") checkFields(agent, request);
     this.#deps.frames.keep(agent);
     checkNotify(this.#deps.config, request, options.tenant ?? defaultTenant);
-    const run = newRunId(Math.floor(this.#deps.clock.now() - (options.waitedMs ?? 0)), this.#deps.chance.uuid());
+    const run = newRunId(Math.floor(at), this.#deps.chance.uuid());
     const stored = await keptRequest(this.#deps.content, run, checked(this.#deps.content, { ...request, input }));
     const { tenant, caller, user, shadow } = await this.#owner(request, options);
     await this.#maySpeakIn(request.session, { tenant, agents: caller?.agents });

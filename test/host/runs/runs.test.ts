@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { silentLog } from "../../../src/core/ports/log.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
@@ -46,6 +47,29 @@ describe("runs over a real provider, the memory journal and the loop", () => {
     expect(chunks.filter((chunk) => chunk.finish !== undefined || chunk.err)).to.have.length(1);
     expect(chunks.map((chunk) => chunk.content ?? "").join("")).to.contain("144");
     expect(chunks.flatMap((chunk) => chunk.toolCalls ?? [])[0]).to.include({ name: "calculator" });
+  });
+
+  it("of a burst start in turns of the event loop, in order, so that open streams are not held up", async () => {
+    const begun: number[] = [];
+    const asked = Array.from({ length: 40 }, async (_, index) => {
+      const { run } = await host.runs.start({ agent: "assistant", input: { text: "hi" } });
+      begun.push(index);
+      return run;
+    });
+    const turns: number[] = [];
+    for (let before = 0; begun.length < 40; before = begun.length) {
+      await nextTurn();
+      turns.push(begun.length - before);
+    }
+    // The first eight, and those of the first turn.
+    expect(turns.shift()).to.be.at.most(16);
+    expect(Math.max(...turns)).to.be.at.most(8);
+    expect(begun).to.deep.equal([...begun.keys()]);
+    for (const run of await Promise.all(asked)) {
+      const types: string[] = [];
+      for await (const batch of host.runs.follow(run)) types.push(...batch.map(({ type }) => type));
+      expect(types.at(-1)).to.equal("run.finished");
+    }
   });
 
   it("keeps a session's conversation", async () => {
