@@ -176,6 +176,41 @@ describe("NDJSON framing", () => {
   });
 });
 
+describe("framings of several streams", () => {
+  const cases = {
+    sse: { mine: "data: b\n\n", refused: "data: 0123456789012345\n\ndata: secret\n\n", data: "b" },
+    ndjson: { mine: '{"b":1}\n', refused: '{"a":"0123456789"}\n{"secret":1}\n', data: '{"b":1}' },
+  } as const;
+  for (const [framing, { mine, refused, data }] of Object.entries(cases)) {
+    it(`of ${framing}: nothing of one that was refused, or has only begun a line, comes out of another, wherever that is cut`, () => {
+      for (let cut = 0; cut <= mine.length; cut++) {
+        const other = framesOf(framing as Wire["framing"], 15);
+        const frames = framesOf(framing as Wire["framing"], 15);
+        const out: Frame[] = [];
+        const interrupt = () => {
+          thrownBy(() => framesOf(framing as Wire["framing"], 15).push(Buffer.from(refused), []));
+          other.push(Buffer.from("da"), []);
+        };
+        interrupt();
+        frames.push(Buffer.from(mine.slice(0, cut)), out);
+        interrupt();
+        frames.push(Buffer.from(mine.slice(cut)), out);
+        interrupt();
+        frames.end(out);
+        assert.deepEqual(
+          out.map((frame) => frame.data),
+          [data],
+          `cut at ${cut}`,
+        );
+        thrownBy(() => framesOf(framing as Wire["framing"], 15).push(Buffer.from(refused), []));
+        const rest: Frame[] = [];
+        framesOf(framing as Wire["framing"], 15).end(rest);
+        assert.deepEqual(rest, []);
+      }
+    });
+  }
+});
+
 describe("JSON array framing", () => {
   it("gives each object of the array the moment it closes", () => {
     const text = '[{"a":{"b":"}]\\"{"}},\r\n{"c":["🌊"]}\n]';

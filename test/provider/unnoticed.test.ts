@@ -84,6 +84,39 @@ describe("a decoder that throws at the end of its input", () => {
   });
 });
 
+describe("a decoder that throws in the middle of a read, and one that uses another while it decodes", () => {
+  const pipelineOf = (push: (data: string, out: Delta[]) => void): Pipeline => {
+    const decoder = {
+      quirks: new Map(),
+      push: ({ data }: { data: string }, out: Delta[]) => push(data, out),
+      end() {},
+    };
+    return new Pipeline("provider.stream", { framing: "ndjson", decoder: () => decoder } as never);
+  };
+  const say = (data: string, out: Delta[]): void => void out.push({ type: "text", text: data });
+  const texts = (out: readonly Delta[]): string[] =>
+    out.map((delta) => (delta.type === "text" ? delta.text : delta.type));
+
+  it("leave no frame to another stream", () => {
+    const failing = pipelineOf((data, out) => {
+      if (data === "2") throw new TypeError("bug");
+      say(data, out);
+    });
+    const failed: Delta[] = [];
+    failing.push(Buffer.from("1\n2\n3\n"), failed);
+    expect(texts(failed)).to.deep.equal(["1", "error"]);
+    const inner: Delta[] = [];
+    const outer = pipelineOf((data, out) => {
+      pipelineOf(say).push(Buffer.from(`${data}0\n${data}1\n`), inner);
+      say(data, out);
+    });
+    const out: Delta[] = [];
+    outer.push(Buffer.from("4\n5\n"), out);
+    expect(texts(out)).to.deep.equal(["4", "5"]);
+    expect(texts(inner)).to.deep.equal(["40", "41", "50", "51"]);
+  });
+});
+
 describe("the arguments of a call", () => {
   it("that are blank are none, once the call is whole", () => {
     const accumulator = new Accumulator();
