@@ -2,6 +2,7 @@ import module from "node:module";
 
 const dist = new URL("../../", import.meta.url);
 const bundle = new URL("bundle/", dist);
+
 /**
  * From now on loads modules from dist/bundle if they were bundled, also for plugins that import `venturi/plugin`. Not when something is
  * preloaded, debugged or measured: instrumentations patch packages by name, and debuggers and coverage need the sources.

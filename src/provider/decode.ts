@@ -11,7 +11,7 @@ import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
 import { notUtf8, replacement } from "./frames/not-utf8.ts";
 
-/** For the frames of a read, while nobody decodes one: see lines.ts for why it is no field. */
+/** For the frames of a read, while nobody decodes one: see frames/lines.ts for why it is no field. */
 let spare: Frame[] | undefined;
 
 /**

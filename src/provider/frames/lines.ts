@@ -7,8 +7,9 @@ const LF = 10;
 const CR = 13;
 
 /**
- * The complete lines of the read that is being framed, and how much of them was consumed: all of them, before `push` returns. Not fields of
- * each stream: for every new object that an old one points to, V8 keeps a list for the next collection.
+ * The complete lines of the read that is being framed, and how much of them is consumed. Shared by all streams: `#take` replaces them before
+ * every `drain`, so that what a refused stream left is never another's. As fields of each stream they would cost write barriers: V8 records
+ * each pointer from an old object to a new one.
  */
 let text = "";
 let position = 0;

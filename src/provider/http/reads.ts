@@ -166,10 +166,7 @@ export class ReadBuffer {
 /** Every socket reads into this buffer, and the parser gets views of it. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/**
- * The socket whose read is being handed over, and the read until the parser takes it. Not a field of each socket: for every new object that
- * an old one points to, V8 keeps a list for the next collection.
- */
+/** The socket whose read is being handed over, and the read until the parser takes it: see frames/lines.ts for why they are no fields. */
 let reading: Socket | undefined;
 let justRead: Buffer | undefined;
 
@@ -200,6 +197,7 @@ export const directReads: OnReadOpts = {
     justRead = parserKey === undefined ? Buffer.from(read) : read;
     socket.emit("readable");
     const rest = justRead;
+    reading = undefined; // Or it would stay in memory after its end.
     justRead = undefined;
     const parser = parserKey === undefined ? null : (socket[parserKey] as Parser | null);
     if (parser !== null && parser.headers.length > 0) parser.headers = parser.headers.map((line) => Buffer.from(line));
